@@ -1,0 +1,21 @@
+# Everything that find_package(posgauge) needs. *-inl.h are Highway's per-target bodies: not public.
+get_property(libraries GLOBAL PROPERTY POSGAUGE_LIBRARIES)
+install(TARGETS ${libraries} posgauge_flags EXPORT posgauge-targets
+        ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+foreach(room schemes reference verify fast properties golden)
+  install(DIRECTORY ${room} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posgauge
+          FILES_MATCHING PATTERN "*.h" PATTERN "*-inl.h" EXCLUDE)
+endforeach()
+install(FILES verify/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posgauge)
+install(DIRECTORY ${CMAKE_BINARY_DIR}/generated/posgauge DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h")
+install(EXPORT posgauge-targets NAMESPACE posgauge::
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posgauge)
+configure_package_config_file(cmake/posgauge-config.cmake.in
+                              ${CMAKE_BINARY_DIR}/posgauge-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posgauge)
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/posgauge-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/posgauge-config.cmake
+              ${CMAKE_BINARY_DIR}/posgauge-config-version.cmake cmake/FindMPFR.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/posgauge)

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "posgauge/reference/proof.h"
+#include "posgauge/schemes/base/double_double.h"
+#include "posgauge/schemes/base/scheme.h"
+
+namespace posgauge {
+
+/// Positions in tokens. Any finite binary64 number, so all of int32 and float, and int64 to 2^53.
+using Positions = std::span<const double>;
+
+/// cos and sin rows, each [positions, pairs], the scheme's magnitude included.
+struct RoundedTable {
+  RoundedValues cos, sin;
+};
+
+/// A table with every entry enclosed: |high + low - real value| <= radius. Without magnitude, so that
+/// all values lie in [-1, 1]. Each [positions, pairs].
+struct EnclosedTable {
+  std::vector<DoubleDouble> cos, sin;
+  double radius = 0;
+};
+
+/// Values enclosed relatively: |high + low - v| <= radius * |v|.
+struct EnclosedValues {
+  std::vector<DoubleDouble> values;
+  double radius = 0;
+};
+
+/// The rotation that a scheme means, as real numbers, enclosed at rising precision until the
+/// requested rounding is decided (Ziv). Immutable; safe to share between threads.
+///
+/// Rounding is to nearest, ties to even, once, straight to the dtype, subnormals included; what
+/// rounds to 2^(max_exponent+1) or more is an infinity. An exact zero keeps the sign of the input it
+/// comes from at angle zero and is +0 elsewhere. A pair with a NaN or an infinity in the input
+/// gives NaN in both channels (at angle zero the finite partner of such a channel too).
+class ExactRotation {
+ public:
+  /// From the scheme's equations. Throws ParameterError: an inverted YaRN ramp that is refused.
+  explicit ExactRotation(const Scheme& scheme);
+
+  /// From given frequencies (radians per token, [pairs]) and magnitude, taken as exact numbers: the
+  /// truth for a kernel that is handed them. Throws ParameterError on a wrong count.
+  ExactRotation(const Rotary& layout, std::span<const DoubleDouble> frequencies,
+                DoubleDouble magnitude);
+
+  const Rotary& layout() const;
+
+  /// True where the magnitude is the number 1.
+  bool IsPure() const;
+
+  /// Radians per token, [pairs].
+  RoundedValues Frequencies(Dtype dtype) const;
+
+  /// The factor a on cos and sin, [1].
+  RoundedValues Magnitude(Dtype dtype) const;
+
+  /// What the model multiplies its logits by besides a^2 (DeepSeek's mscale_all_dim), [1]; mostly 1.
+  RoundedValues SoftmaxMultiplier(Dtype dtype) const;
+
+  /// a cos(p w), a sin(p w), [positions, pairs].
+  RoundedTable Table(Positions positions, Dtype dtype) const;
+
+  /// x and the result [positions, heads, head_dim]; channels that do not rotate are rounded copies.
+  RoundedValues Rotate(Positions positions, std::span<const double> x, int64_t heads,
+                       Dtype dtype) const;
+
+  /// The transpose (VJP): a times the rotation by the negative angle.
+  RoundedValues RotateBackward(Positions positions, std::span<const double> x, int64_t heads,
+                               Dtype dtype) const;
+
+  /// scale * <R(p) q, R(t) k> for every head and pair of positions, [heads, queries, keys]. q is
+  /// [queries, heads, head_dim], k [keys, heads, head_dim]; scale is exact.
+  RoundedValues Scores(Positions query_positions, Positions key_positions,
+                       std::span<const double> q, std::span<const double> k, int64_t heads,
+                       double scale, Dtype dtype) const;
+
+  /// For measuring errors: enclosures instead of roundings.
+  EnclosedValues EncloseFrequencies() const;
+  EnclosedValues EncloseMagnitude() const;
+  EnclosedTable EncloseTable(Positions positions) const;
+
+ private:
+  struct Ladder;
+  std::shared_ptr<const Ladder> ladder_;
+};
+
+}  // namespace posgauge

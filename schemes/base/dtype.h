@@ -1,0 +1,83 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace posgauge {
+
+/// Element types of tensors. Floating ones first, widest first.
+enum class Dtype : uint8_t { f64, f32, bf16, f16, i64, i32 };
+
+/// A binary floating-point format with round-to-nearest-even, subnormals and infinities (IEEE 754).
+struct Format {
+  int digits;        // significand bits, the hidden one included
+  int min_exponent;  // exponent of the smallest normal number, 2^min_exponent
+  int max_exponent;  // exponent of the largest binade, 2^max_exponent
+
+  /// log2 of the smallest subnormal.
+  constexpr int min_quantum() const { return min_exponent - digits + 1; }
+  bool operator==(const Format&) const = default;
+};
+
+inline constexpr std::array<Dtype, 4> kFloatDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16,
+                                                      Dtype::f16};
+
+constexpr bool IsFloat(Dtype dtype) { return dtype <= Dtype::f16; }
+
+/// The format of a floating dtype; the integer dtypes have none and give {0, 0, 0}.
+constexpr Format FormatOf(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f64:
+      return {53, -1022, 1023};
+    case Dtype::f32:
+      return {24, -126, 127};
+    case Dtype::bf16:
+      return {8, -126, 127};
+    case Dtype::f16:
+      return {11, -14, 15};
+    case Dtype::i64:
+    case Dtype::i32:
+      break;
+  }
+  return {0, 0, 0};
+}
+
+/// Bytes an element takes.
+constexpr size_t SizeOf(Dtype dtype) {
+  switch (dtype) {
+    case Dtype::f64:
+    case Dtype::i64:
+      return 8;
+    case Dtype::f32:
+    case Dtype::i32:
+      return 4;
+    case Dtype::bf16:
+    case Dtype::f16:
+      break;
+  }
+  return 2;
+}
+
+/// "f64", "f32", "bf16", "f16", "i64", "i32".
+std::string_view Name(Dtype dtype);
+
+/// Inverse of Name. Throws ParameterError that lists the names.
+Dtype ParseDtype(std::string_view name);
+
+/// Rounds to the format, to nearest, ties to even, straight from binary64; overflow gives infinity,
+/// NaN stays NaN, the sign of zero is kept.
+double RoundTo(Format format, double value);
+
+/// Bits of `value` in a floating dtype, rounded as RoundTo does; the low SizeOf(dtype) bytes count.
+uint64_t Encode(Dtype dtype, double value);
+
+/// Value of the low bits; exact for every floating dtype.
+double Decode(Dtype dtype, uint64_t bits);
+
+/// Distance between consecutive numbers at |value|: 2^(max(floor(log2|value|), min_exponent) -
+/// digits + 1); the smallest subnormal at 0. `value` finite.
+double Ulp(Format format, double value);
+
+}  // namespace posgauge

@@ -1,0 +1,185 @@
+#include "posgauge/schemes/base/scheme.h"
+
+#include <algorithm>
+
+namespace posgauge {
+
+namespace {
+
+using nlohmann::json;
+
+template <class Value>
+struct TypeName;
+template <>
+struct TypeName<double> {
+  static constexpr std::string_view kText = "number";
+};
+template <>
+struct TypeName<int64_t> {
+  static constexpr std::string_view kText = "integer";
+};
+template <>
+struct TypeName<bool> {
+  static constexpr std::string_view kText = "true or false";
+};
+template <>
+struct TypeName<std::vector<double>> {
+  static constexpr std::string_view kText = "list of numbers";
+};
+template <class Enum>
+  requires std::is_enum_v<Enum>
+struct TypeName<Enum> {
+  static constexpr std::string_view kText = "variant";
+};
+template <class Value>
+struct TypeName<std::optional<Value>> : TypeName<Value> {};
+
+template <class Params>
+SchemeInfo Describe() {
+  SchemeInfo info{std::string(Params::kName), std::string(Params::kSummary), {}};
+  Params defaults;
+  Params::Fields(defaults, [&](std::string_view name, auto& value, std::string_view description) {
+    using Value = std::remove_reference_t<decltype(value)>;
+    FieldInfo field{std::string(name), std::string(TypeName<Value>::kText), ToJson(value).dump(),
+                    std::string(description), {}};
+    if constexpr (std::is_enum_v<Value>) {
+      for (std::string_view choice : kVariantNames<Value>) field.choices.emplace_back(choice);
+    }
+    info.fields.push_back(std::move(field));
+  });
+  return info;
+}
+
+template <size_t... Index>
+std::vector<SchemeInfo> DescribeAll(std::index_sequence<Index...>) {
+  return {Describe<std::variant_alternative_t<Index, Scheme>>()...};
+}
+
+template <size_t... Index>
+std::optional<Scheme> DefaultOf(std::string_view name, std::index_sequence<Index...>) {
+  std::optional<Scheme> scheme;
+  ((std::variant_alternative_t<Index, Scheme>::kName == name
+        ? void(scheme = std::variant_alternative_t<Index, Scheme>{})
+        : void()),
+   ...);
+  return scheme;
+}
+
+constexpr auto kAll = std::make_index_sequence<std::variant_size_v<Scheme>>{};
+
+Scheme DefaultOf(std::string_view name) {
+  if (auto scheme = DefaultOf(name, kAll)) return *scheme;
+  std::vector<std::string> names;
+  for (const SchemeInfo& info : AllSchemes()) names.push_back(info.name);
+  throw ParameterError(
+      fmt::format("scheme must be one of {}, got '{}'", fmt::join(names, ", "), name));
+}
+
+void SetField(Scheme& scheme, std::string_view name, const json& value) {
+  bool found = false;
+  std::vector<std::string> names;
+  std::visit(
+      [&]<class Params>(Params& params) {
+        Params::Fields(params, [&](std::string_view field, auto& target, std::string_view) {
+          names.emplace_back(field);
+          if (field != name) return;
+          found = true;
+          FromJson(fmt::format("{}.{}", Params::kName, field), value, target);
+        });
+      },
+      scheme);
+  Require(found, "{} has no field '{}': its fields are {}", Name(scheme), name,
+          fmt::join(names, ", "));
+}
+
+// A value on the command line is JSON where it parses (numbers, true, null, lists), else a string.
+// Numbers too large for binary64 parse to nothing and would silently become strings.
+json ParseValue(std::string_view text) {
+  json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
+  return value.is_discarded() ? json(std::string(text)) : value;
+}
+
+}  // namespace
+
+std::vector<SchemeInfo> AllSchemes() { return DescribeAll(kAll); }
+
+std::string_view Name(const Scheme& scheme) {
+  return std::visit([]<class Params>(const Params&) { return Params::kName; }, scheme);
+}
+
+void Validate(const Scheme& scheme) {
+  try {
+    std::visit([](const auto& params) { params.Validate(); }, scheme);
+  } catch (const ParameterError& error) {
+    throw ParameterError(fmt::format("{}.{}", Name(scheme), error.what()));
+  }
+}
+
+const Rotary& RotaryOf(const Scheme& scheme) {
+  return std::visit([](const auto& params) -> const Rotary& { return params.rotary; }, scheme);
+}
+
+Rotary& RotaryOf(Scheme& scheme) {
+  return std::visit([](auto& params) -> Rotary& { return params.rotary; }, scheme);
+}
+
+nlohmann::ordered_json ToJson(const Scheme& scheme) {
+  nlohmann::ordered_json object;
+  object["scheme"] = std::string(Name(scheme));
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        Params::Fields(params, [&](std::string_view name, const auto& value, std::string_view) {
+          object[std::string(name)] = ToJson(value);
+        });
+      },
+      scheme);
+  return object;
+}
+
+Scheme SchemeFromJson(const json& object) {
+  Require(object.is_object() && object.contains("scheme") && object["scheme"].is_string(),
+          "a scheme must be an object with a string 'scheme', got {}", object.dump());
+  Scheme scheme = DefaultOf(object["scheme"].get<std::string>());
+  for (const auto& [name, value] : object.items()) {
+    if (name != "scheme") SetField(scheme, name, value);
+  }
+  Validate(scheme);
+  return scheme;
+}
+
+namespace {
+
+std::pair<std::string, json> ParseSetting(const std::string& setting) {
+  const size_t equals = setting.find('=');
+  Require(equals != std::string::npos && equals > 0, "a setting must be field=value, got '{}'",
+          setting);
+  return {setting.substr(0, equals), ParseValue(std::string_view(setting).substr(equals + 1))};
+}
+
+}  // namespace
+
+Scheme ParseScheme(std::string_view name, const std::vector<std::string>& settings) {
+  Scheme scheme = DefaultOf(name);
+  bool head_dim = false, rotary_dim = false;
+  for (const std::string& setting : settings) {
+    const auto [field, value] = ParseSetting(setting);
+    SetField(scheme, field, value);
+    head_dim |= field == "head_dim";
+    rotary_dim |= field == "rotary_dim";
+  }
+  Rotary& rotary = RotaryOf(scheme);
+  if (head_dim && !rotary_dim) rotary.rotary_dim = rotary.head_dim;
+  if (rotary_dim && !head_dim) rotary.head_dim = rotary.rotary_dim;
+  Validate(scheme);
+  return scheme;
+}
+
+void Apply(Scheme& scheme, const std::vector<std::string>& settings) {
+  for (const std::string& setting : settings) {
+    const auto [field, value] = ParseSetting(setting);
+    SetField(scheme, field, value);
+  }
+  Validate(scheme);
+}
+
+}  // namespace posgauge

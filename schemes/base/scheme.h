@@ -1,0 +1,50 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "posgauge/schemes/all.h"
+
+namespace posgauge {
+
+/// What one scheme is, for tables, help texts and docs.
+struct FieldInfo {
+  std::string name, type, default_value, description;
+  std::vector<std::string> choices;  // spellings, for a variant
+};
+struct SchemeInfo {
+  std::string name, summary;
+  std::vector<FieldInfo> fields;
+};
+
+/// Every scheme, in alphabetical order (the order of the alternatives of Scheme).
+std::vector<SchemeInfo> AllSchemes();
+
+/// The scheme's word: "yarn".
+std::string_view Name(const Scheme& scheme);
+
+/// Throws ParameterError that begins with the scheme's word.
+void Validate(const Scheme& scheme);
+
+/// The rotary block of a rotary scheme.
+const Rotary& RotaryOf(const Scheme& scheme);
+Rotary& RotaryOf(Scheme& scheme);
+
+/// {"scheme": "yarn", "head_dim": 128, ...}: every field, so that a reader needs no defaults.
+nlohmann::ordered_json ToJson(const Scheme& scheme);
+
+/// Inverse of ToJson; fields that are missing keep the scheme's defaults, unknown ones are refused.
+/// The result is validated. Throws ParameterError.
+Scheme SchemeFromJson(const nlohmann::json& json);
+
+/// From the command line: ParseScheme("yarn", {"factor=16", "pairing=interleaved"}). Where rotary_dim
+/// is not set it is head_dim, and head_dim rotary_dim if only that is set. Validated.
+Scheme ParseScheme(std::string_view name, const std::vector<std::string>& settings);
+
+/// Sets fields of an existing scheme: Apply(scheme, {"length=8192"}). Validated. Throws ParameterError.
+void Apply(Scheme& scheme, const std::vector<std::string>& settings);
+
+}  // namespace posgauge

@@ -1,0 +1,75 @@
+#pragma once
+
+#include <optional>
+
+#include "posgauge/schemes/base/rotary.h"
+
+namespace posgauge::yarn {
+
+/// Magnitude a on cos and sin, with g(s, m) = 1 for s <= 1, else 0.1 m ln s + 1 (eq. 22).
+/// `huggingface`: g(s, mscale)/g(s, mscale_all_dim) if both are given and not 0, else g(s, 1).
+/// `deepseek`: the same ratio with mscale 1 and mscale_all_dim 0 where not given (vLLM, MLX,
+/// Megatron). `telechat3`: 0.07 ln s + 1. `none`: 1, a pure rotation (DeepSeek-V3's own code).
+enum class Magnitude { huggingface, deepseek, telechat3, none };
+
+/// What to do when the ramp's ends are inverted (low > high), where deployed code and the paper
+/// disagree. `refuse`: an error. `huggingface`: the clamp of the negative width, as transformers,
+/// vLLM and MLX compute it. `ggml`: width max(0.001, high - low).
+enum class InvertedRamp { refuse, huggingface, ggml };
+
+/// YaRN as all deployed code has it: the ramp is linear in the pair index between the pairs that
+/// make beta_fast and beta_slow turns over original_length.
+/// Peng et al. 2023, arXiv:2309.00071; the paper's own ramp (eqs. 17-20) is linear in turns and is
+/// another scheme; the models were trained with this one.
+struct Params {
+  static constexpr std::string_view kName = "yarn";
+  static constexpr std::string_view kSummary = "YaRN as deployed: ramp over pairs, magnitude";
+
+  Rotary rotary;
+  double factor = 1;
+  int64_t original_length = 4096;
+  double beta_fast = 32;
+  double beta_slow = 1;
+  bool truncate = true;
+  double extrapolation_factor = 1;
+  Magnitude magnitude = Magnitude::huggingface;
+  double attention_multiplier = 1;
+  std::optional<double> attention_factor;
+  std::optional<double> mscale;
+  std::optional<double> mscale_all_dim;
+  InvertedRamp inverted_ramp = InvertedRamp::refuse;
+
+  void Validate() const;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    Rotary::Fields(self.rotary, visit);
+    visit("factor", self.factor, "context extension s, at least 1");
+    visit("original_length", self.original_length, "tokens of the original context");
+    visit("beta_fast", self.beta_fast, "turns over original_length above which a pair is kept");
+    visit("beta_slow", self.beta_slow,
+          "turns below which a pair is interpolated; above 0, at most beta_fast");
+    visit("truncate", self.truncate, "round the ramp's ends to whole pairs (gpt-oss: false)");
+    visit("extrapolation_factor", self.extrapolation_factor,
+          "weight of the unscaled frequencies, 0..1");
+    visit("magnitude", self.magnitude, "rule for the magnitude of cos and sin");
+    visit("attention_multiplier", self.attention_multiplier,
+          "multiplies the magnitude (attn_factor in vLLM and ggml)");
+    visit("attention_factor", self.attention_factor, "replaces the magnitude altogether");
+    visit("mscale", self.mscale, "numerator of the magnitude ratio");
+    visit("mscale_all_dim", self.mscale_all_dim, "denominator of the magnitude ratio");
+    visit("inverted_ramp", self.inverted_ramp, "what to do when the ramp's ends are inverted");
+  }
+  bool operator==(const Params&) const = default;
+};
+
+}  // namespace posgauge::yarn
+
+namespace posgauge {
+template <>
+inline constexpr auto kVariantNames<yarn::Magnitude> =
+    std::array<std::string_view, 4>{"huggingface", "deepseek", "telechat3", "none"};
+template <>
+inline constexpr auto kVariantNames<yarn::InvertedRamp> =
+    std::array<std::string_view, 3>{"refuse", "huggingface", "ggml"};
+}  // namespace posgauge

@@ -1,0 +1,109 @@
+/* The C interface between posgauge and a kernel under test.  Plain C99.
+ *
+ * A library exports one function, posgauge_kernels, that returns a list of descriptors.  posgauge
+ * reads what each kernel computes, with which tensors it wants to be called and which arithmetic it
+ * declares (its contract), then calls `run`.
+ *
+ * Every struct begins with its size in bytes as the writer knew it, so that fields can be added at
+ * the end.  New schemes never change this header: parameters travel by name.
+ *
+ * Quantities and their tensors (shapes in C order; strides as the DLTensor says, in elements):
+ *
+ *   frequencies      out  frequency, frequency_low [pairs]  radians per token; their sum counts
+ *                         magnitude [1]                     factor a on cos and sin
+ *   table            in   positions [tokens], frequency.. [pairs], magnitude [1]
+ *                    out  cos, sin [tokens, pairs]          a cos(p w), a sin(p w)
+ *   rotate           in   x [tokens, heads, head_dim] and either cos, sin [tokens, pairs] or
+ *                         positions [tokens], frequency.. [pairs], magnitude [1]
+ *                    out  out [tokens, heads, head_dim]     channels that do not rotate are copied
+ *   rotate_backward       as rotate: the transpose, a times the rotation by the negative angle
+ *
+ * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
+ * rotary_dim, rotary_offset, base, factor, ...); a variant is the index of its spelling in the order
+ * listed there; true is 1; an optional field that is not set is absent.
+ */
+#ifndef POSGAUGE_KERNEL_H_
+#define POSGAUGE_KERNEL_H_
+
+#include <dlpack/dlpack.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define POSGAUGE_ABI_VERSION 1u
+
+/* Element types; DLPack's own code cannot tell all of them apart. */
+enum {
+  POSGAUGE_F64 = 0,
+  POSGAUGE_F32 = 1,
+  POSGAUGE_BF16 = 2,
+  POSGAUGE_F16 = 3,
+  POSGAUGE_I64 = 4,
+  POSGAUGE_I32 = 5
+};
+
+/* What `run` answers. */
+enum {
+  POSGAUGE_OK = 0,
+  POSGAUGE_UNSUPPORTED = 1, /* this call is outside what the kernel offers: counted, never a pass */
+  POSGAUGE_FAILED = 2       /* the kernel could not do what it offers; `why` says so */
+};
+
+typedef struct posgauge_scalar {
+  const char* name;
+  double value;
+} posgauge_scalar;
+
+typedef struct posgauge_tensor {
+  uint32_t size;
+  int32_t dtype; /* POSGAUGE_F32, ... */
+  const char* name;
+  DLTensor tensor;
+} posgauge_tensor;
+
+typedef struct posgauge_call {
+  uint32_t size;
+  uint32_t num_scalars;
+  const char* scheme;   /* "yarn" */
+  const char* quantity; /* "rotate" */
+  const posgauge_scalar* scalars;
+  const posgauge_tensor* inputs;
+  const posgauge_tensor* outputs;
+  uint32_t num_inputs;
+  uint32_t num_outputs;
+} posgauge_call;
+
+typedef struct posgauge_kernel {
+  uint32_t size;
+  const char* name;     /* unique in the library: "fast.rotate.bf16" */
+  const char* schemes;  /* words separated by spaces, or "*": every scheme that has the quantity */
+  const char* quantity; /* "rotate" */
+  /* Tensors the kernel takes and yields, each with the dtypes it accepts, the preferred first:
+   * "x:bf16 positions:i64,i32,f32 frequency:f64 frequency_low:f64 magnitude:f64". */
+  const char* inputs;
+  const char* outputs;
+  const char* pairings; /* "half interleaved" */
+  /* One line of declared arithmetic, docs/contracts.md; what is not said means the weakest. */
+  const char* contract;
+  /* Declared bit for bit: "chunking" "batch" "alignment" "threads"; "" promises none. */
+  const char* invariances;
+  int32_t in_place;           /* not 0: `out` may be the memory of `x` */
+  int64_t largest_rotary_dim; /* 0: no limit */
+  double largest_position;    /* 0: no limit; |position| in tokens */
+  /* Returns POSGAUGE_OK and so on; writes a reason of at most why_size bytes (with the final zero)
+   * to `why` unless OK.  Must not keep pointers after it returns. */
+  int32_t (*run)(const posgauge_call* call, char* why, size_t why_size);
+} posgauge_kernel;
+
+/* The one exported symbol.  Returns `*count` descriptors that live as long as the library, or NULL
+ * when it cannot serve that version. */
+const posgauge_kernel* posgauge_kernels(uint32_t abi_version, size_t* count);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* POSGAUGE_KERNEL_H_ */
