@@ -68,8 +68,8 @@ class Subject {
   /// The proven rotation of the scheme: the end-to-end truth.
   const ExactRotation& exact() const { return exact_; }
 
-  /// The truth given exactly the frequencies that posgauge supplies; the same as exact() for a kernel
-  /// that computes them itself. A supplied table is not part of it.
+  /// The truth given exactly the frequencies that posgauge supplies; the same as exact() for a
+  /// kernel that computes them itself. A supplied table is not part of it.
   const ExactRotation& given() const { return given_; }
 
   /// Stages whose results posgauge supplied ("frequency", "table"): not covered by a verdict.
@@ -84,7 +84,8 @@ class Subject {
   /// supplied as accurate as they were supplied. This is what laws use.
   const RotaryBound& bound() const { return bound_; }
 
-  /// The quantity `frequencies`: high parts, low parts (zeros where the kernel has none), magnitude.
+  /// The quantity `frequencies`: high parts, low parts (zeros where the kernel has none),
+  /// magnitude.
   struct FrequencyOutput {
     std::vector<double> high, low;
     double magnitude = 1;
