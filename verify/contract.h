@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -49,9 +50,9 @@ struct Contract {
   StoreRounding store_rounding = StoreRounding::rne;
   bool flush_to_zero = false;
 
-  /// Throws ParameterError naming the word: "contract: rotate must be one of exact, ..., got
-  /// 'f33'".
-  static Contract Parse(std::string_view line);
+  /// What a line does not say is the weakest that a kernel with tensors of dtype `io` can mean. Throws
+  /// ParameterError naming the word: "contract: rotate must be one of exact, ..., got 'f33'".
+  static Contract Parse(std::string_view line, Dtype io);
 
   /// Nothing declared: exact angle, f32 inside, correctly rounded store in the io dtype.
   static Contract Default(Dtype io);
@@ -68,5 +69,14 @@ double UnitRoundoff(Arithmetic arithmetic);
 /// Half the smallest subnormal: what a rounding may lose besides u |x|; the smallest normal number
 /// when it flushes to zero. 0 for exact.
 double UnderflowError(Arithmetic arithmetic, bool flush_to_zero);
+
+/// Largest finite number; infinite for exact. turn64 and dd count as f64.
+double LargestFinite(Arithmetic arithmetic);
+
+/// Bits that a number of the arithmetic keeps.
+int Digits(Arithmetic arithmetic);
+
+/// The arithmetic of a dtype; exact for the integer dtypes.
+Arithmetic ArithmeticOf(Dtype dtype);
 
 }  // namespace posgauge
