@@ -17,8 +17,8 @@ class Tensor {
   /// Zeros.
   Tensor(Dtype dtype, std::vector<int64_t> shape);
 
-  /// `values` rounded to nearest even in dtype; throws Error if the count is not the shape's product or
-  /// a value is not an integer of an integer dtype.
+  /// `values` rounded to nearest even in dtype; throws Error if the count is not the shape's
+  /// product or a value is not an integer of an integer dtype.
   static Tensor FromValues(Dtype dtype, std::vector<int64_t> shape, std::span<const double> values);
 
   Dtype dtype() const { return dtype_; }

@@ -11,7 +11,8 @@ namespace posgauge {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"f64", "f32", "bf16", "f16", "i64", "i32"};
+constexpr std::array<std::string_view, 7> kNames = {"f64", "f32", "bf16", "f16",
+                                                    "i64", "i32", "u8"};
 
 // Field widths of the interchange encoding.
 struct Encoding {
@@ -41,8 +42,8 @@ double Ulp(Format format, double value) {
 double RoundTo(Format format, double value) {
   if (!std::isfinite(value) || value == 0 || format.digits == 53) return value;
   const double quantum = Ulp(format, value);
-  // value / quantum is exact (a power of two, no underflow: |value| >= 2^-1074 and quantum >= 2^-149
-  // here), below 2^53, and nearbyint rounds once to nearest even.
+  // value / quantum is exact (a power of two, no underflow: |value| >= 2^-1074 and quantum >=
+  // 2^-149 here), below 2^53, and nearbyint rounds once to nearest even.
   const double rounded = std::nearbyint(value / quantum) * quantum;
   const double limit = std::ldexp(1.0, format.max_exponent);
   // The largest finite number is 2 * limit - Ulp; what rounds to 2 * limit or more overflows.
@@ -65,8 +66,7 @@ uint64_t Encode(Dtype dtype, double value) {
   const int exponent = std::max(std::ilogb(rounded), format.min_exponent);
   // In [0, 2^digits): below 2^fraction_bits it is a subnormal, otherwise the hidden bit carries
   // into the exponent field.
-  const auto significand =
-      static_cast<uint64_t>(std::ldexp(rounded, format.digits - 1 - exponent));
+  const auto significand = static_cast<uint64_t>(std::ldexp(rounded, format.digits - 1 - exponent));
   const auto field = static_cast<uint64_t>(exponent - format.min_exponent);
   return sign | ((field << fraction_bits) + significand);
 }
