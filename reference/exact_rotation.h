@@ -19,8 +19,8 @@ struct RoundedTable {
   RoundedValues cos, sin;
 };
 
-/// A table with every entry enclosed: |high + low - real value| <= radius. Without magnitude, so that
-/// all values lie in [-1, 1]. Each [positions, pairs].
+/// A table with every entry enclosed: |high + low - real value| <= radius. Without magnitude, so
+/// that all values lie in [-1, 1]. Each [positions, pairs].
 struct EnclosedTable {
   std::vector<DoubleDouble> cos, sin;
   double radius = 0;
@@ -36,8 +36,8 @@ struct EnclosedValues {
 /// requested rounding is decided (Ziv). Immutable; safe to share between threads.
 ///
 /// Rounding is to nearest, ties to even, once, straight to the dtype, subnormals included; what
-/// rounds to 2^(max_exponent+1) or more is an infinity. An exact zero keeps the sign of the input it
-/// comes from at angle zero and is +0 elsewhere. A pair with a NaN or an infinity in the input
+/// rounds to 2^(max_exponent+1) or more is an infinity. An exact zero keeps the sign of the input
+/// it comes from at angle zero and is +0 elsewhere. A pair with a NaN or an infinity in the input
 /// gives NaN in both channels (at angle zero the finite partner of such a channel too).
 class ExactRotation {
  public:
@@ -60,7 +60,8 @@ class ExactRotation {
   /// The factor a on cos and sin, [1].
   RoundedValues Magnitude(Dtype dtype) const;
 
-  /// What the model multiplies its logits by besides a^2 (DeepSeek's mscale_all_dim), [1]; mostly 1.
+  /// What the model multiplies its logits by besides a^2 (DeepSeek's mscale_all_dim), [1];
+  /// mostly 1.
   RoundedValues SoftmaxMultiplier(Dtype dtype) const;
 
   /// a cos(p w), a sin(p w), [positions, pairs].

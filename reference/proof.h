@@ -7,9 +7,9 @@
 
 namespace posgauge {
 
-/// How a value is known. `exact`: the stored number is the real number. `proven`: the stored number is
-/// the rounding of the real number. `undecided`: the precision cap was reached; the stored number is
-/// the rounding of the last enclosure's middle and must never count as passed.
+/// How a value is known. `exact`: the stored number is the real number. `proven`: the stored number
+/// is the rounding of the real number. `undecided`: the precision cap was reached; the stored
+/// number is the rounding of the last enclosure's middle and must never count as passed.
 enum class Proof : uint8_t { exact, proven, undecided };
 
 /// Evidence for a set of values.

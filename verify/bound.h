@@ -14,7 +14,8 @@ namespace posgauge {
 class RotaryBound {
  public:
   /// `frequencies` in radians per token, rounded to nearest: their rounding is inside the bound.
-  /// `scaled`: the scheme's frequencies are not plain powers, so that forming them takes more steps.
+  /// `scaled`: the scheme's frequencies are not plain powers, so that forming them takes more
+  /// steps.
   RotaryBound(const Contract& contract, const Rotary& layout, std::vector<double> frequencies,
               double magnitude, bool scaled);
 
@@ -26,8 +27,8 @@ class RotaryBound {
   /// Absolute error of the angle, radians.
   double Angle(double position, int64_t pair) const;
 
-  /// Norm of the error of (cos, sin) of a pair before the magnitude, the table's rounding included; at most
-  /// 2 + rounding, however wrong the angle.
+  /// Norm of the error of (cos, sin) of a pair before the magnitude, the table's rounding included;
+  /// at most 2 + rounding, however wrong the angle.
   double Table(double position, int64_t pair) const;
 
   /// Error of one entry of an exported table over its rounding interval: dist(truth, interval that

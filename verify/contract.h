@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -12,8 +13,8 @@ namespace posgauge {
 /// `turn64` a fixed-point fraction of a turn, 64 bits. Narrower ones are the IEEE formats.
 enum class Arithmetic { exact, turn64, dd, f64, f32, f16, bf16 };
 template <>
-inline constexpr auto kVariantNames<Arithmetic> = std::array<std::string_view, 7>{
-    "exact", "turn64", "dd", "f64", "f32", "f16", "bf16"};
+inline constexpr auto kVariantNames<Arithmetic> =
+    std::array<std::string_view, 7>{"exact", "turn64", "dd", "f64", "f32", "f16", "bf16"};
 
 /// How the frequencies are formed in their arithmetic: `rn` correctly rounded, `pow`
 /// 1/base^(2i/d) as torch writes it, `exp` exp(-i log(base)/half), `recurrence` repeated products.
@@ -49,8 +50,9 @@ struct Contract {
   StoreRounding store_rounding = StoreRounding::rne;
   bool flush_to_zero = false;
 
-  /// Throws ParameterError naming the word: "contract: rotate must be one of exact, ..., got 'f33'".
-  static Contract Parse(std::string_view line);
+  /// What a line does not say is the weakest that a kernel with tensors of dtype `io` can mean. Throws
+  /// ParameterError naming the word: "contract: rotate must be one of exact, ..., got 'f33'".
+  static Contract Parse(std::string_view line, Dtype io);
 
   /// Nothing declared: exact angle, f32 inside, correctly rounded store in the io dtype.
   static Contract Default(Dtype io);
@@ -60,12 +62,21 @@ struct Contract {
   bool operator==(const Contract&) const = default;
 };
 
-/// Unit roundoff u: a rounding x -> x (1 + e) has |e| <= u. 0 for exact and for turn64, whose error is
-/// absolute.
+/// Unit roundoff u: a rounding x -> x (1 + e) has |e| <= u. 0 for exact and for turn64, whose error
+/// is absolute.
 double UnitRoundoff(Arithmetic arithmetic);
 
-/// Half the smallest subnormal: what a rounding may lose besides u |x|; the smallest normal number when
-/// it flushes to zero. 0 for exact.
+/// Half the smallest subnormal: what a rounding may lose besides u |x|; the smallest normal number
+/// when it flushes to zero. 0 for exact.
 double UnderflowError(Arithmetic arithmetic, bool flush_to_zero);
+
+/// Largest finite number; infinite for exact. turn64 and dd count as f64.
+double LargestFinite(Arithmetic arithmetic);
+
+/// Bits that a number of the arithmetic keeps.
+int Digits(Arithmetic arithmetic);
+
+/// The arithmetic of a dtype; exact for the integer dtypes.
+Arithmetic ArithmeticOf(Dtype dtype);
 
 }  // namespace posgauge

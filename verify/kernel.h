@@ -19,8 +19,8 @@
  *   rotate_backward       as rotate: the transpose, a times the rotation by the negative angle
  *
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
- * rotary_dim, rotary_offset, base, factor, ...); a variant is the index of its spelling in the order
- * listed there; true is 1; an optional field that is not set is absent.
+ * rotary_dim, rotary_offset, base, factor, ...); a variant is the index of its spelling in the
+ * order listed there; true is 1; an optional field that is not set is absent.
  */
 #ifndef POSGAUGE_KERNEL_H_
 #define POSGAUGE_KERNEL_H_

@@ -6,8 +6,8 @@
 
 namespace posgauge {
 
-/// Distribution of error / bound ("use"). Merging is exact and order-free, so threads and shards agree
-/// with one run.
+/// Distribution of error / bound ("use"). Merging is exact and order-free, so threads and shards
+/// agree with one run.
 class Statistics {
  public:
   /// `use` >= 0; NaN counts as infinite. `place` is any order-giving index, used to break ties of

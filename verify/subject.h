@@ -68,8 +68,8 @@ class Subject {
   /// The proven rotation of the scheme: the end-to-end truth.
   const ExactRotation& exact() const { return exact_; }
 
-  /// The truth given exactly the frequencies that posgauge supplies; the same as exact() for a kernel
-  /// that computes them itself. A supplied table is not part of it.
+  /// The truth given exactly the frequencies that posgauge supplies; the same as exact() for a
+  /// kernel that computes them itself. A supplied table is not part of it.
   const ExactRotation& given() const { return given_; }
 
   /// Stages whose results posgauge supplied ("frequency", "table"): not covered by a verdict.
@@ -84,7 +84,11 @@ class Subject {
   /// supplied as accurate as they were supplied. This is what laws use.
   const RotaryBound& bound() const { return bound_; }
 
-  /// The quantity `frequencies`: high parts, low parts (zeros where the kernel has none), magnitude.
+  /// The kernel's bound against the truth given exactly what posgauge supplied.
+  const RotaryBound& local_bound() const { return local_bound_; }
+
+  /// The quantity `frequencies`: high parts, low parts (zeros where the kernel has none),
+  /// magnitude.
   struct FrequencyOutput {
     std::vector<double> high, low;
     double magnitude = 1;
@@ -108,7 +112,7 @@ class Subject {
   std::vector<DoubleDouble> supplied_frequencies_;
   std::vector<double> frequencies_;
   double magnitude_;
-  RotaryBound bound_;
+  RotaryBound bound_, local_bound_;
 };
 
 }  // namespace posgauge

@@ -28,8 +28,8 @@ struct Verdict {
   std::string claim;    // one sentence: what holds if it passes
   std::string subject;  // "fast.rotate.bf16"
   Outcome outcome = Outcome::pass;
-  std::string note;            // why unsupported; what is not covered
-  Statistics use;              // error / bound over all values
+  std::string note;  // why unsupported; what is not covered
+  Statistics use;    // error / bound over all values
   std::optional<Witness> first_failure, worst;
   std::string repro;  // identifier for `posgauge repro`
 };

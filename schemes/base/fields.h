@@ -20,8 +20,7 @@ template <class Enum>
 inline constexpr std::array<std::string_view, 0> kVariantNames = {};
 
 template <class Enum>
-  requires std::is_enum_v<Enum>
-std::string_view VariantName(Enum variant) {
+requires std::is_enum_v<Enum> std::string_view VariantName(Enum variant) {
   return kVariantNames<Enum>[static_cast<size_t>(variant)];
 }
 
@@ -44,7 +43,7 @@ void FromJson(std::string_view field, const nlohmann::json& json, bool& value);
 void FromJson(std::string_view field, const nlohmann::json& json, std::vector<double>& value);
 
 template <class Enum>
-  requires std::is_enum_v<Enum>
+requires std::is_enum_v<Enum>
 void FromJson(std::string_view field, const nlohmann::json& json, Enum& value) {
   Require(json.is_string(), "{} must be a string, got {}", field, json.dump());
   value = ParseVariant<Enum>(field, json.get<std::string>());

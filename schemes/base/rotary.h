@@ -11,8 +11,8 @@ namespace posgauge {
 /// (2i, 2i+1), GPT-J's.
 enum class Pairing { half, interleaved };
 template <>
-inline constexpr auto kVariantNames<Pairing> = std::array<std::string_view, 2>{"half",
-                                                                               "interleaved"};
+inline constexpr auto kVariantNames<Pairing> =
+    std::array<std::string_view, 2>{"half", "interleaved"};
 
 /// Sign of the rotation. Every common framework turns counter-clockwise: u' = u cos - v sin.
 enum class Direction { counterclockwise, clockwise };
@@ -50,7 +50,8 @@ struct Rotary {
     visit("rotary_dim", self.rotary_dim, "channels that rotate, even, at most head_dim");
     visit("rotary_offset", self.rotary_offset,
           "first channel that rotates: 0 is a prefix, head_dim - rotary_dim a suffix");
-    visit("pairing", self.pairing, "half pairs (i, i + rotary_dim/2); interleaved pairs (2i, 2i+1)");
+    visit("pairing", self.pairing,
+          "half pairs (i, i + rotary_dim/2); interleaved pairs (2i, 2i+1)");
     visit("direction", self.direction, "sign of the rotation");
     visit("base", self.base, "frequency of pair i is base^(-2i/rotary_dim) radians per token");
   }

@@ -27,7 +27,7 @@ struct TypeName<std::vector<double>> {
   static constexpr std::string_view kText = "list of numbers";
 };
 template <class Enum>
-  requires std::is_enum_v<Enum>
+requires std::is_enum_v<Enum>
 struct TypeName<Enum> {
   static constexpr std::string_view kText = "variant";
 };
@@ -40,8 +40,11 @@ SchemeInfo Describe() {
   Params defaults;
   Params::Fields(defaults, [&](std::string_view name, auto& value, std::string_view description) {
     using Value = std::remove_reference_t<decltype(value)>;
-    FieldInfo field{std::string(name), std::string(TypeName<Value>::kText), ToJson(value).dump(),
-                    std::string(description), {}};
+    FieldInfo field{std::string(name),
+                    std::string(TypeName<Value>::kText),
+                    ToJson(value).dump(),
+                    std::string(description),
+                    {}};
     if constexpr (std::is_enum_v<Value>) {
       for (std::string_view choice : kVariantNames<Value>) field.choices.emplace_back(choice);
     }

@@ -40,11 +40,12 @@ nlohmann::ordered_json ToJson(const Scheme& scheme);
 /// The result is validated. Throws ParameterError.
 Scheme SchemeFromJson(const nlohmann::json& json);
 
-/// From the command line: ParseScheme("yarn", {"factor=16", "pairing=interleaved"}). Where rotary_dim
-/// is not set it is head_dim, and head_dim rotary_dim if only that is set. Validated.
+/// From the command line: ParseScheme("yarn", {"factor=16", "pairing=interleaved"}). Where
+/// rotary_dim is not set it is head_dim, and head_dim rotary_dim if only that is set. Validated.
 Scheme ParseScheme(std::string_view name, const std::vector<std::string>& settings);
 
-/// Sets fields of an existing scheme: Apply(scheme, {"length=8192"}). Validated. Throws ParameterError.
+/// Sets fields of an existing scheme: Apply(scheme, {"length=8192"}). Validated. Throws
+/// ParameterError.
 void Apply(Scheme& scheme, const std::vector<std::string>& settings);
 
 }  // namespace posgauge

@@ -31,15 +31,15 @@ struct ModelConfig {
   std::optional<int64_t> max_position;  // tokens, max_position_embeddings
   std::vector<LayerGroup> groups;       // at least one
   std::string pairing_source;           // "model_type llama" or "given"
-  /// Facts that a reader should know: a default that the model's own code fills in, a key that has no
-  /// effect, a known disagreement between frameworks that the config touches.
+  /// Facts that a reader should know: a default that the model's own code fills in, a key that has
+  /// no effect, a known disagreement between frameworks that the config touches.
   std::vector<std::string> notes;
 };
 
-/// Reads a config.json as it is published: rope_theta, rope_scaling (legacy) and rope_parameters (flat
-/// or nested per layer type), partial_rotary_factor, head_dim, local and global bases. Throws
-/// FileError, FormatError (malformed JSON, NaN, huge numbers) and ParameterError (unknown rope type,
-/// impossible or missing value), each one line that begins with the source.
+/// Reads a config.json as it is published: rope_theta, rope_scaling (legacy) and rope_parameters
+/// (flat or nested per layer type), partial_rotary_factor, head_dim, local and global bases. Throws
+/// FileError, FormatError (malformed JSON, NaN, huge numbers) and ParameterError (unknown rope
+/// type, impossible or missing value), each one line that begins with the source.
 ModelConfig ReadModelConfig(const std::filesystem::path& path, const ConfigOverrides& overrides);
 
 /// The same from parsed JSON; `source` names it in messages.
