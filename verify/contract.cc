@@ -202,11 +202,9 @@ Arithmetic ArithmeticOf(Dtype dtype) {
       return Arithmetic::bf16;
     case Dtype::f16:
       return Arithmetic::f16;
-    case Dtype::i64:
-    case Dtype::i32:
-      break;
+    default:
+      return Arithmetic::exact;
   }
-  return Arithmetic::exact;
 }
 
 }  // namespace posgauge

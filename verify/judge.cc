@@ -380,12 +380,13 @@ Finding HoldToBound(const Subject::FrequencyOutput& output, const ExactRotation&
 
 Verdict ToVerdict(std::string check, std::string claim, std::string subject,
                   const Finding& finding) {
-  Verdict verdict{.check = std::move(check),
-                  .claim = std::move(claim),
-                  .subject = std::move(subject),
-                  .use = finding.use,
-                  .first_failure = finding.first_failure,
-                  .worst = finding.worst};
+  Verdict verdict;
+  verdict.check = std::move(check);
+  verdict.claim = std::move(claim);
+  verdict.subject = std::move(subject);
+  verdict.use = finding.use;
+  verdict.first_failure = finding.first_failure;
+  verdict.worst = finding.worst;
   if (finding.use.over() > 0) {
     verdict.outcome = Outcome::fail;
   } else if (finding.use.count() > 0 && finding.blind >= finding.use.count()) {
