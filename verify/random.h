@@ -5,9 +5,9 @@
 
 namespace posgauge {
 
-/// Counter-based random numbers: the n-th number depends on the seed, the key and n only, so a case can
-/// be repeated alone. SplitMix64 (Steele, Lea, Flood 2014) over a counter, started from an FNV-1a hash of
-/// the key.
+/// Counter-based random numbers: the n-th number depends on the seed, the key and n only, so a case
+/// can be repeated alone. SplitMix64 (Steele, Lea, Flood 2014) over a counter, started from an
+/// FNV-1a hash of the key.
 class Random {
  public:
   Random(uint64_t seed, std::string_view key) : state_(seed ^ 0xcbf29ce484222325u) {
