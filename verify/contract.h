@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -8,9 +9,10 @@
 
 namespace posgauge {
 
-/// Arithmetic of one stage. `exact` commits no error; `dd` is an unevaluated sum of two doubles;
-/// `turn64` a fixed-point fraction of a turn, 64 bits. Narrower ones are the IEEE formats.
-enum class Arithmetic { exact, turn64, dd, f64, f32, f16, bf16 };
+/// Arithmetic of one stage. `exact` commits no error; `dd` is an unevaluated sum of two doubles.
+/// `turn64` and `turn96` hold the frequency as a fixed-point fraction of a turn of that many bits
+/// and 64 bits of its product with the position. The others are the IEEE formats.
+enum class Arithmetic { exact, turn64, turn96, dd, f64, f32, f16, bf16 };
 template <>
 inline constexpr auto kVariantNames<Arithmetic> =
     std::array<std::string_view, 7>{"exact", "turn64", "dd", "f64", "f32", "f16", "bf16"};
@@ -49,9 +51,10 @@ struct Contract {
   StoreRounding store_rounding = StoreRounding::rne;
   bool flush_to_zero = false;
 
+  /// What a line does not say is the weakest that a kernel with tensors of dtype `io` can mean.
   /// Throws ParameterError naming the word: "contract: rotate must be one of exact, ..., got
   /// 'f33'".
-  static Contract Parse(std::string_view line);
+  static Contract Parse(std::string_view line, Dtype io);
 
   /// Nothing declared: exact angle, f32 inside, correctly rounded store in the io dtype.
   static Contract Default(Dtype io);
@@ -68,5 +71,14 @@ double UnitRoundoff(Arithmetic arithmetic);
 /// Half the smallest subnormal: what a rounding may lose besides u |x|; the smallest normal number
 /// when it flushes to zero. 0 for exact.
 double UnderflowError(Arithmetic arithmetic, bool flush_to_zero);
+
+/// Largest finite number; infinite for exact. Turns and dd count as f64.
+double LargestFinite(Arithmetic arithmetic);
+
+/// Bits that a number of the arithmetic keeps.
+int Digits(Arithmetic arithmetic);
+
+/// The arithmetic of a dtype; exact for the integer dtypes.
+Arithmetic ArithmeticOf(Dtype dtype);
 
 }  // namespace posgauge

@@ -84,6 +84,9 @@ class Subject {
   /// supplied as accurate as they were supplied. This is what laws use.
   const RotaryBound& bound() const { return bound_; }
 
+  /// The kernel's bound against the truth given exactly what posgauge supplied.
+  const RotaryBound& local_bound() const { return local_bound_; }
+
   /// The quantity `frequencies`: high parts, low parts (zeros where the kernel has none),
   /// magnitude.
   struct FrequencyOutput {
@@ -109,7 +112,7 @@ class Subject {
   std::vector<DoubleDouble> supplied_frequencies_;
   std::vector<double> frequencies_;
   double magnitude_;
-  RotaryBound bound_;
+  RotaryBound bound_, local_bound_;
 };
 
 }  // namespace posgauge

@@ -11,7 +11,8 @@ namespace posgauge {
 
 namespace {
 
-constexpr std::array<std::string_view, 6> kNames = {"f64", "f32", "bf16", "f16", "i64", "i32"};
+constexpr std::array<std::string_view, 7> kNames = {"f64", "f32", "bf16", "f16",
+                                                    "i64", "i32", "u8"};
 
 // Field widths of the interchange encoding.
 struct Encoding {

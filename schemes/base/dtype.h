@@ -8,7 +8,7 @@
 namespace posgauge {
 
 /// Element types of tensors. Floating ones first, widest first.
-enum class Dtype : uint8_t { f64, f32, bf16, f16, i64, i32 };
+enum class Dtype : uint8_t { f64, f32, bf16, f16, i64, i32, u8 };
 
 /// A binary floating-point format with round-to-nearest-even, subnormals and infinities (IEEE 754).
 struct Format {
@@ -39,6 +39,7 @@ constexpr Format FormatOf(Dtype dtype) {
       return {11, -14, 15};
     case Dtype::i64:
     case Dtype::i32:
+    case Dtype::u8:
       break;
   }
   return {0, 0, 0};
@@ -53,6 +54,8 @@ constexpr size_t SizeOf(Dtype dtype) {
     case Dtype::f32:
     case Dtype::i32:
       return 4;
+    case Dtype::u8:
+      return 1;
     case Dtype::bf16:
     case Dtype::f16:
       break;
@@ -60,7 +63,7 @@ constexpr size_t SizeOf(Dtype dtype) {
   return 2;
 }
 
-/// "f64", "f32", "bf16", "f16", "i64", "i32".
+/// "f64", "f32", "bf16", "f16", "i64", "i32", "u8".
 std::string_view Name(Dtype dtype);
 
 /// Inverse of Name. Throws ParameterError that lists the names.

@@ -1,0 +1,135 @@
+#include "posgauge/verify/atomic_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <utility>
+
+#include "posgauge/schemes/base/error.h"
+
+namespace posgauge {
+
+namespace {
+
+// Takes the number first: whatever builds the message may itself change errno.
+[[noreturn]] void Refuse(int error_number, std::string_view action,
+                         const std::filesystem::path& path) {
+  throw FileError(
+      fmt::format("{}: cannot {}: {}", path.string(), action, std::strerror(error_number)));
+}
+
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  ~Descriptor() { Close(); }
+
+  int number() const { return number_; }
+  bool Close() {
+    const int number = std::exchange(number_, -1);
+    return number < 0 || close(number) == 0;
+  }
+
+ private:
+  int number_;
+};
+
+// Removes the temporary file unless it became the real one.
+struct Temporary {
+  std::filesystem::path path;
+  bool kept = false;
+  ~Temporary() {
+    if (!kept) unlink(path.c_str());
+  }
+};
+
+bool WriteAll(int descriptor, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return false;
+    bytes.remove_prefix(static_cast<size_t>(written));
+  }
+  return true;
+}
+
+// A name that no other thread or process of this machine takes; O_EXCL settles the rest.
+std::filesystem::path TemporaryPath(const std::filesystem::path& path) {
+  static std::atomic<int> counter = 0;
+  return path.parent_path() /
+         fmt::format(".{}.{}.{}.tmp", path.filename().string(), getpid(), counter++);
+}
+
+}  // namespace
+
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes) {
+  // A rename would replace a device such as /dev/null, or the name of a folder, by a file.
+  std::error_code ignored;
+  const auto status = std::filesystem::status(path, ignored);
+  if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+    throw FileError(fmt::format("{}: cannot write: not a regular file", path.string()));
+  }
+  if (path.filename().empty()) {
+    throw FileError(fmt::format("'{}': cannot write: no file name", path.string()));
+  }
+
+  const std::filesystem::path temporary_path = TemporaryPath(path);
+  Descriptor file(open(temporary_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file.number() < 0) Refuse(errno, "write", path);
+  Temporary temporary{temporary_path};
+  if (!WriteAll(file.number(), bytes)) Refuse(errno, "write", path);
+  if (fsync(file.number()) != 0) Refuse(errno, "write", path);
+  if (!file.Close()) Refuse(errno, "write", path);
+  if (std::rename(temporary_path.c_str(), path.c_str()) != 0) Refuse(errno, "write", path);
+  temporary.kept = true;
+
+  // The rename itself survives a power cut only once the folder is on disk; some file systems
+  // refuse to sync folders, which harms nothing that was promised.
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
+  Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (directory.number() >= 0) fsync(directory.number());
+}
+
+std::string ReadFile(const std::filesystem::path& path, uint64_t limit) {
+  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.number() < 0) Refuse(errno, "read", path);
+  struct stat status = {};
+  if (fstat(file.number(), &status) != 0) Refuse(errno, "read", path);
+  if (S_ISDIR(status.st_mode)) Refuse(EISDIR, "read", path);
+  const auto too_long = [&] {
+    return FileError(fmt::format("{}: cannot read: longer than {} bytes", path.string(), limit));
+  };
+  if (S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) > limit) throw too_long();
+
+  constexpr size_t kSmallestStep = 1 << 16;  // a pipe's buffer; a pipe does not tell its size
+  std::string bytes;
+  size_t size = 0;
+  try {
+    for (;;) {
+      if (size == bytes.size()) {
+        const auto hint = S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) + 1 : 0;
+        bytes.resize(std::max({hint, size + size / 2, size + kSmallestStep}));
+      }
+      const ssize_t got = read(file.number(), bytes.data() + size, bytes.size() - size);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) Refuse(errno, "read", path);
+      if (got == 0) break;
+      size += static_cast<size_t>(got);
+      if (size > limit) throw too_long();
+    }
+    bytes.resize(size);
+  } catch (const std::bad_alloc&) {
+    Refuse(ENOMEM, "read", path);
+  }
+  return bytes;
+}
+
+}  // namespace posgauge
