@@ -1,5 +1,6 @@
 #pragma once
 
+#include "posgauge/schemes/base/domain.h"
 #include "posgauge/schemes/base/rotary.h"
 
 namespace posgauge::linear {
@@ -13,7 +14,10 @@ struct Params {
   Rotary rotary;
   double factor = 1;
 
-  void Validate() const;
+  void Validate() const {
+    rotary.Validate();
+    RequireScale("factor", factor, kSmallestScale);
+  }
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {

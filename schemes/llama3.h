@@ -1,5 +1,6 @@
 #pragma once
 
+#include "posgauge/schemes/base/domain.h"
 #include "posgauge/schemes/base/rotary.h"
 
 namespace posgauge::llama3 {
@@ -18,7 +19,16 @@ struct Params {
   double high_frequency_factor = 4;
   int64_t original_length = 8192;
 
-  void Validate() const;
+  void Validate() const {
+    rotary.Validate();
+    RequireScale("factor", factor, 1);
+    RequireScale("low_frequency_factor", low_frequency_factor, kSmallestScale);
+    RequireScale("high_frequency_factor", high_frequency_factor, kSmallestScale);
+    Require(low_frequency_factor <= high_frequency_factor,
+            "high_frequency_factor must be at least low_frequency_factor {}, got {}",
+            low_frequency_factor, high_frequency_factor);
+    RequireLength("original_length", original_length);
+  }
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "posgauge/schemes/base/domain.h"
 #include "posgauge/schemes/base/rotary.h"
 
 namespace posgauge::ntk {
@@ -10,6 +11,16 @@ namespace posgauge::ntk {
 /// `aware`, with factor * max(length, trained_length)/trained_length - (factor - 1) in place of the
 /// factor, so that the frequencies are a function of the current length.
 enum class Form { aware, naive, dynamic };
+
+}  // namespace posgauge::ntk
+
+namespace posgauge {
+template <>
+inline constexpr auto kVariantNames<ntk::Form> =
+    std::array<std::string_view, 3>{"aware", "naive", "dynamic"};
+}  // namespace posgauge
+
+namespace posgauge::ntk {
 
 /// NTK-aware scaling: frequency_i = b'^(-2i/d), d = rotary_dim, magnitude 1.
 /// Peng et al. 2023 (YaRN), arXiv:2309.00071, Def. 1, eqs. 14-16; dynamic form sec. 3.3.
@@ -23,7 +34,24 @@ struct Params {
   std::optional<int64_t> trained_length;  // tokens; dynamic only
   std::optional<int64_t> length;          // tokens; dynamic only
 
-  void Validate() const;
+  void Validate() const {
+    rotary.Validate();
+    RequireScale("factor", factor, form == Form::dynamic ? 1 : kSmallestScale);
+    Require(form == Form::naive || rotary.rotary_dim != 2,
+            "rotary_dim must not be 2 in the NTK form {}: its exponent d/(d-2) divides by zero",
+            VariantName(form));
+    if (form == Form::dynamic) {
+      Require(trained_length.has_value(), "trained_length must be given for the dynamic form");
+      Require(length.has_value(),
+              "length must be given for the dynamic form: its frequencies depend on the current "
+              "length in tokens");
+      RequireLength("trained_length", *trained_length);
+      RequireLength("length", *length, 0);
+    } else {
+      Require(!trained_length && !length,
+              "trained_length and length belong to the dynamic form, not {}", VariantName(form));
+    }
+  }
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
@@ -39,9 +67,3 @@ struct Params {
 };
 
 }  // namespace posgauge::ntk
-
-namespace posgauge {
-template <>
-inline constexpr auto kVariantNames<ntk::Form> =
-    std::array<std::string_view, 3>{"aware", "naive", "dynamic"};
-}  // namespace posgauge

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "posgauge/schemes/base/domain.h"
 #include "posgauge/schemes/base/rotary.h"
 
 namespace posgauge::yarn {
@@ -39,7 +40,25 @@ struct Params {
   std::optional<double> mscale_all_dim;
   InvertedRamp inverted_ramp = InvertedRamp::refuse;
 
-  void Validate() const;
+  void Validate() const {
+    rotary.Validate();
+    Require(rotary.base > 1, "base must be above 1 for YaRN (it divides by ln base), got {}",
+            rotary.base);
+    Require(rotary.rotary_dim >= 2, "rotary_dim must be at least 2 for YaRN's ramp, got {}",
+            rotary.rotary_dim);
+    RequireScale("factor", factor, 1);
+    RequireLength("original_length", original_length);
+    RequireScale("beta_slow", beta_slow, kSmallestScale);
+    RequireScale("beta_fast", beta_fast, kSmallestScale);
+    Require(beta_slow <= beta_fast, "beta_fast must be at least beta_slow {}, got {}", beta_slow,
+            beta_fast);
+    Require(extrapolation_factor >= 0 && extrapolation_factor <= 1,
+            "extrapolation_factor must be in 0..1, got {}", extrapolation_factor);
+    RequireScale("attention_multiplier", attention_multiplier, kSmallestScale);
+    if (attention_factor) RequireScale("attention_factor", *attention_factor, kSmallestScale);
+    if (mscale) RequireScale("mscale", *mscale, 0);
+    if (mscale_all_dim) RequireScale("mscale_all_dim", *mscale_all_dim, 0);
+  }
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {

@@ -27,16 +27,26 @@ RotaryBound::RotaryBound(const Contract& contract, const Rotary& layout,
       layout_(layout),
       frequencies_(std::move(frequencies)),
       magnitude_(magnitude),
-      scaled_(scaled) {}
+      scaled_(scaled) {
+  for (size_t pair = 0; pair < frequencies_.size(); ++pair) {
+    relative_errors_.push_back(FrequencyError(static_cast<int64_t>(pair)));
+  }
+}
+
+double RotaryBound::Frequency(int64_t pair) const {
+  return relative_errors_[static_cast<size_t>(pair)];
+}
 
 // rn: u.  Others, with x = 2i/d and ln = |ln base|:
-//   pow         1/pow(b, x): pow one ulp (2u) and the quotient u; where x is not a binary fraction its
+//   pow         1/pow(b, x): pow one ulp (2u) and the quotient u; where x is not a binary fraction
+//   its
 //               rounding moves the result by x ln u.
-//   exp         exp(-i log(b)/half): log one ulp, product and quotient u each make 4u of the argument
+//   exp         exp(-i log(b)/half): log one ulp, product and quotient u each make 4u of the
+//   argument
 //               x ln; exp itself one ulp.
 //   recurrence  i products by a step whose own error is that of pow at i = 1.
 // A frequency below the format's normal range also loses up to eta absolutely.
-double RotaryBound::Frequency(int64_t pair) const {
+double RotaryBound::FrequencyError(int64_t pair) const {
   const double u = UnitRoundoff(contract_.frequency);
   if (u == 0) return 0;
   const auto i = static_cast<double>(pair), d = static_cast<double>(layout_.rotary_dim);
@@ -70,8 +80,7 @@ double RotaryBound::Frequency(int64_t pair) const {
 // fixed-point turns the frequency and the product are each cut at 2^-64 of a turn instead.
 double RotaryBound::Angle(double position, int64_t pair) const {
   // The stored frequency is itself within 2^-53 of the real one.
-  const double phi =
-      std::fabs(position * frequencies_[static_cast<size_t>(pair)]) * (1 + 0x1p-51);
+  const double phi = std::fabs(position * frequencies_[static_cast<size_t>(pair)]) * (1 + 0x1p-51);
   if (position == 0) return 0;
   double e_position = 0;
   if (contract_.position != Arithmetic::exact) {
@@ -112,8 +121,7 @@ double MagnitudeError(const Contract& contract, double magnitude) {
 // magnitude's relative error, and the rounding of the entries: relative u_t of the norm, plus
 // sqrt(2) eta_t.
 double RotaryBound::Table(double position, int64_t pair) const {
-  const double chord =
-      std::min(2.0, Angle(position, pair)) + kSqrt2 * TrigError(contract_);
+  const double chord = std::min(2.0, Angle(position, pair)) + kSqrt2 * TrigError(contract_);
   const double scaled = chord + MagnitudeError(contract_, magnitude_) * (1 + chord);
   return scaled + UnitRoundoff(contract_.table) * (1 + scaled) +
          kSqrt2 * UnderflowError(contract_.table, contract_.flush_to_zero) / magnitude_;
@@ -125,20 +133,29 @@ double RotaryBound::TableExcess(double position, int64_t pair) const {
   const double component = std::min(2.0, Angle(position, pair)) + TrigError(contract_);
   const double error =
       magnitude_ * (component + MagnitudeError(contract_, magnitude_) * (1 + component));
-  const double flushed =
-      contract_.flush_to_zero ? UnderflowError(contract_.table, true) : 0;
+  const double flushed = contract_.flush_to_zero ? UnderflowError(contract_.table, true) : 0;
   return error + flushed;
 }
 
+namespace {
+
+// Table entries wider than the rotation's arithmetic are rounded to it first. `exact` stands for
+// entries that were handed over in a format that fits.
+bool TableIsNarrowed(const Contract& contract) {
+  return contract.table != Arithmetic::exact && Digits(contract.table) > Digits(contract.rotate);
+}
+
+}  // namespace
+
 // y_j = q0 c - q1 s from table entries with norm error tau: two products and a sum, each (1 + d),
 // |d| <= u_c:  |error| <= (2 u_c + u_c^2)(|q0 c| + |q1 s|) <= (2 u_c + u_c^2) r (1 + tau), by
-// Cauchy-Schwarz; fused, one rounding less on one term, the same bound. Entries or inputs wider than
-// the arithmetic are rounded to it first, u_c each. Each product may lose eta_c.
+// Cauchy-Schwarz; fused, one rounding less on one term, the same bound. Entries or inputs wider
+// than the arithmetic are rounded to it first, u_c each. Each product may lose eta_c.
 double RotaryBound::ElementExcess(double position, int64_t pair, double r) const {
   const double tau = Table(position, pair);
   const double u = UnitRoundoff(contract_.rotate);
   int roundings = 2;
-  if (Digits(contract_.table) > Digits(contract_.rotate)) ++roundings;
+  if (TableIsNarrowed(contract_)) ++roundings;
   if (Digits(ArithmeticOf(contract_.store)) > Digits(contract_.rotate)) ++roundings;
   const double e = Compound(roundings * u);
   const double norm = magnitude_ * r * (1 + tau);
@@ -146,10 +163,9 @@ double RotaryBound::ElementExcess(double position, int64_t pair, double r) const
       norm * (1 + e) > LargestFinite(ArithmeticOf(contract_.store))) {
     return HUGE_VAL;
   }
-  const double lost = 3 * UnderflowError(contract_.rotate, contract_.flush_to_zero) +
-                      (contract_.flush_to_zero
-                           ? UnderflowError(ArithmeticOf(contract_.store), true)
-                           : 0);
+  const double lost =
+      3 * UnderflowError(contract_.rotate, contract_.flush_to_zero) +
+      (contract_.flush_to_zero ? UnderflowError(ArithmeticOf(contract_.store), true) : 0);
   return magnitude_ * r * tau + norm * e + lost;
 }
 
@@ -162,15 +178,14 @@ double RotaryBound::Pair(double position, int64_t pair, double r) const {
   const double tau = Table(position, pair);
   const double u = UnitRoundoff(contract_.rotate);
   double product = (contract_.fma ? 2 : std::sqrt(5.0)) * u;
-  if (Digits(contract_.table) > Digits(contract_.rotate)) product += u;
+  if (TableIsNarrowed(contract_)) product += u;
   if (Digits(ArithmeticOf(contract_.store)) > Digits(contract_.rotate)) product += u;
   const double store = UnitRoundoff(ArithmeticOf(contract_.store)) *
                        (contract_.store_rounding == StoreRounding::rne ? 1 : 2);
   const double norm = magnitude_ * r;
   const double computed = tau + Compound(product) * (1 + tau);
-  const double lost =
-      3 * UnderflowError(contract_.rotate, contract_.flush_to_zero) +
-      2 * UnderflowError(ArithmeticOf(contract_.store), contract_.flush_to_zero);
+  const double lost = 3 * UnderflowError(contract_.rotate, contract_.flush_to_zero) +
+                      2 * UnderflowError(ArithmeticOf(contract_.store), contract_.flush_to_zero);
   return norm * (computed + store * (1 + computed)) + kSqrt2 * lost;
 }
 

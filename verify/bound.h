@@ -20,6 +20,7 @@ class RotaryBound {
               double magnitude, bool scaled);
 
   const Contract& contract() const { return contract_; }
+  double magnitude() const { return magnitude_; }
 
   /// Relative error of the frequency of a pair.
   double Frequency(int64_t pair) const;
@@ -42,11 +43,14 @@ class RotaryBound {
   double Pair(double position, int64_t pair, double r) const;
 
  private:
+  double FrequencyError(int64_t pair) const;
+
   Contract contract_;
   Rotary layout_;
   std::vector<double> frequencies_;
   double magnitude_;
   bool scaled_;
+  std::vector<double> relative_errors_;  // Frequency of every pair
 };
 
 }  // namespace posgauge

@@ -92,7 +92,8 @@ void Set(Contract& contract, std::string_view key, std::string_view value) {
     contract.store = ParseDtype(word.head);
     Require(IsFloat(contract.store), "contract: store must be a floating dtype, got {}", word.head);
     if (word.tail) {
-      contract.store_rounding = ParseVariant<StoreRounding>("contract: store's rounding", *word.tail);
+      contract.store_rounding =
+          ParseVariant<StoreRounding>("contract: store's rounding", *word.tail);
     }
   } else if (key == "flush") {
     Require(value == "yes" || value == "no", "contract: flush must be yes or no, got '{}'", value);
@@ -201,11 +202,9 @@ Arithmetic ArithmeticOf(Dtype dtype) {
       return Arithmetic::bf16;
     case Dtype::f16:
       return Arithmetic::f16;
-    case Dtype::i64:
-    case Dtype::i32:
-      break;
+    default:
+      return Arithmetic::exact;
   }
-  return Arithmetic::exact;
 }
 
 }  // namespace posgauge

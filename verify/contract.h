@@ -50,8 +50,9 @@ struct Contract {
   StoreRounding store_rounding = StoreRounding::rne;
   bool flush_to_zero = false;
 
-  /// What a line does not say is the weakest that a kernel with tensors of dtype `io` can mean. Throws
-  /// ParameterError naming the word: "contract: rotate must be one of exact, ..., got 'f33'".
+  /// What a line does not say is the weakest that a kernel with tensors of dtype `io` can mean.
+  /// Throws ParameterError naming the word: "contract: rotate must be one of exact, ..., got
+  /// 'f33'".
   static Contract Parse(std::string_view line, Dtype io);
 
   /// Nothing declared: exact angle, f32 inside, correctly rounded store in the io dtype.

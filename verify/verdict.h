@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "posgauge/schemes/base/fields.h"
 #include "posgauge/verify/statistics.h"
 
 namespace posgauge {

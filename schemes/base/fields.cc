@@ -4,10 +4,24 @@
 
 namespace posgauge {
 
+std::string Shown(const nlohmann::json& json) {
+  // Never dumped: dump() recurses, and a value from outside may be nested deeper than the stack.
+  if (json.is_array()) return "a list";
+  if (json.is_object()) return "an object";
+  if (json.is_number_float() && !std::isfinite(json.get<double>())) {
+    return fmt::format("{}", json.get<double>());
+  }
+  constexpr size_t kLongest = 60;
+  std::string text =
+      json.dump(-1, ' ', /*ensure_ascii=*/true, nlohmann::json::error_handler_t::replace);
+  if (text.size() > kLongest) text = text.substr(0, kLongest) + "...";
+  return text;
+}
+
 void FromJson(std::string_view field, const nlohmann::json& json, double& value) {
-  Require(json.is_number(), "{} must be a number, got {}", field, json.dump());
+  const bool finite = json.is_number() && std::isfinite(json.get<double>());
+  Require(finite, "{} must be a finite number, got {}", field, Shown(json));
   value = json.get<double>();
-  Require(std::isfinite(value), "{} must be finite, got {}", field, json.dump());
 }
 
 void FromJson(std::string_view field, const nlohmann::json& json, int64_t& value) {
@@ -19,17 +33,17 @@ void FromJson(std::string_view field, const nlohmann::json& json, int64_t& value
   // Published configs write integers as 4096.0 now and then; 2^53 is where that stops being exact.
   const bool whole = json.is_number_float() && std::trunc(json.get<double>()) == json.get<double>();
   Require(whole && std::fabs(json.get<double>()) <= 0x1p53, "{} must be an integer, got {}", field,
-          json.dump());
+          Shown(json));
   value = static_cast<int64_t>(json.get<double>());
 }
 
 void FromJson(std::string_view field, const nlohmann::json& json, bool& value) {
-  Require(json.is_boolean(), "{} must be true or false, got {}", field, json.dump());
+  Require(json.is_boolean(), "{} must be true or false, got {}", field, Shown(json));
   value = json.get<bool>();
 }
 
 void FromJson(std::string_view field, const nlohmann::json& json, std::vector<double>& value) {
-  Require(json.is_array(), "{} must be a list of numbers, got {}", field, json.dump());
+  Require(json.is_array(), "{} must be a list of numbers, got {}", field, Shown(json));
   value.resize(json.size());
   for (size_t i = 0; i < json.size(); ++i) {
     FromJson(fmt::format("{}[{}]", field, i), json[i], value[i]);

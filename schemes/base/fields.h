@@ -24,6 +24,9 @@ requires std::is_enum_v<Enum> std::string_view VariantName(Enum variant) {
   return kVariantNames<Enum>[static_cast<size_t>(variant)];
 }
 
+/// A value as one short line for messages; what is long or nested is only named ("a list").
+std::string Shown(const nlohmann::json& json);
+
 /// Throws ParameterError that lists the spellings.
 template <class Enum>
 Enum ParseVariant(std::string_view field, std::string_view name) {
@@ -32,7 +35,7 @@ Enum ParseVariant(std::string_view field, std::string_view name) {
     if (names[i] == name) return static_cast<Enum>(i);
   }
   throw ParameterError(
-      fmt::format("{} must be one of {}, got '{}'", field, fmt::join(names, ", "), name));
+      fmt::format("{} must be one of {}, got {}", field, fmt::join(names, ", "), Shown(name)));
 }
 
 /// Number and JSON conversions of one field value; a number means its nearest binary64. They throw
@@ -45,8 +48,9 @@ void FromJson(std::string_view field, const nlohmann::json& json, std::vector<do
 template <class Enum>
 requires std::is_enum_v<Enum>
 void FromJson(std::string_view field, const nlohmann::json& json, Enum& value) {
-  Require(json.is_string(), "{} must be a string, got {}", field, json.dump());
-  value = ParseVariant<Enum>(field, json.get<std::string>());
+  Require(json.is_string(), "{} must be one of {}, got {}", field,
+          fmt::join(kVariantNames<Enum>, ", "), Shown(json));
+  value = ParseVariant<Enum>(field, json.get_ref<const std::string&>());
 }
 
 template <class Value>

@@ -40,7 +40,7 @@ struct Rotary {
                : std::array{rotary_offset + 2 * pair, rotary_offset + 2 * pair + 1};
   }
 
-  /// Throws ParameterError: "rotary_dim must be even and at most head_dim 128, got 130".
+  /// Throws ParameterError: "rotary_dim must be even and in 0..128 (head_dim), got 130".
   void Validate() const;
 
   /// Calls visit(name, value, description) for every field, in order.

@@ -1,6 +1,7 @@
 #include "posgauge/schemes/base/scheme.h"
 
-#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 
 namespace posgauge {
 
@@ -75,7 +76,7 @@ Scheme DefaultOf(std::string_view name) {
   std::vector<std::string> names;
   for (const SchemeInfo& info : AllSchemes()) names.push_back(info.name);
   throw ParameterError(
-      fmt::format("scheme must be one of {}, got '{}'", fmt::join(names, ", "), name));
+      fmt::format("scheme must be one of {}, got {}", fmt::join(names, ", "), Shown(name)));
 }
 
 void SetField(Scheme& scheme, std::string_view name, const json& value) {
@@ -91,15 +92,32 @@ void SetField(Scheme& scheme, std::string_view name, const json& value) {
         });
       },
       scheme);
-  Require(found, "{} has no field '{}': its fields are {}", Name(scheme), name,
+  Require(found, "{} has no field {}: its fields are {}", Name(scheme), Shown(name),
           fmt::join(names, ", "));
 }
 
 // A value on the command line is JSON where it parses (numbers, true, null, lists), else a string.
-// Numbers too large for binary64 parse to nothing and would silently become strings.
-json ParseValue(std::string_view text) {
+// JSON has no NaN and no infinity, so such numbers, and those that overflow to one, are refused
+// here.
+json ParseValue(std::string_view field, const std::string& text) {
   json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return value.is_discarded() ? json(std::string(text)) : value;
+  if (!value.is_discarded()) return value;
+  char* end = nullptr;
+  const double number = std::strtod(text.c_str(), &end);
+  const bool is_number = !text.empty() && end == text.c_str() + text.size();
+  Require(!is_number || std::isfinite(number), "{} must be a finite number, got {}", field, text);
+  return text;
+}
+
+// Sets one "field=value"; returns the field's name.
+std::string SetField(Scheme& scheme, const std::string& setting) {
+  const size_t equals = setting.find('=');
+  Require(equals != std::string::npos && equals > 0, "a setting must be field=value, got {}",
+          Shown(setting));
+  const std::string field = setting.substr(0, equals);
+  SetField(scheme, field,
+           ParseValue(fmt::format("{}.{}", Name(scheme), field), setting.substr(equals + 1)));
+  return field;
 }
 
 }  // namespace
@@ -141,8 +159,8 @@ nlohmann::ordered_json ToJson(const Scheme& scheme) {
 
 Scheme SchemeFromJson(const json& object) {
   Require(object.is_object() && object.contains("scheme") && object["scheme"].is_string(),
-          "a scheme must be an object with a string 'scheme', got {}", object.dump());
-  Scheme scheme = DefaultOf(object["scheme"].get<std::string>());
+          "a scheme must be an object with a string 'scheme', got {}", Shown(object));
+  Scheme scheme = DefaultOf(object["scheme"].get_ref<const std::string&>());
   for (const auto& [name, value] : object.items()) {
     if (name != "scheme") SetField(scheme, name, value);
   }
@@ -150,23 +168,11 @@ Scheme SchemeFromJson(const json& object) {
   return scheme;
 }
 
-namespace {
-
-std::pair<std::string, json> ParseSetting(const std::string& setting) {
-  const size_t equals = setting.find('=');
-  Require(equals != std::string::npos && equals > 0, "a setting must be field=value, got '{}'",
-          setting);
-  return {setting.substr(0, equals), ParseValue(std::string_view(setting).substr(equals + 1))};
-}
-
-}  // namespace
-
 Scheme ParseScheme(std::string_view name, const std::vector<std::string>& settings) {
   Scheme scheme = DefaultOf(name);
   bool head_dim = false, rotary_dim = false;
   for (const std::string& setting : settings) {
-    const auto [field, value] = ParseSetting(setting);
-    SetField(scheme, field, value);
+    const std::string field = SetField(scheme, setting);
     head_dim |= field == "head_dim";
     rotary_dim |= field == "rotary_dim";
   }
@@ -178,10 +184,7 @@ Scheme ParseScheme(std::string_view name, const std::vector<std::string>& settin
 }
 
 void Apply(Scheme& scheme, const std::vector<std::string>& settings) {
-  for (const std::string& setting : settings) {
-    const auto [field, value] = ParseSetting(setting);
-    SetField(scheme, field, value);
-  }
+  for (const std::string& setting : settings) SetField(scheme, setting);
   Validate(scheme);
 }
 

@@ -1,0 +1,119 @@
+#include "posgauge/schemes/base/scalars.h"
+
+#include <algorithm>
+#include <cmath>
+#include <type_traits>
+
+namespace posgauge {
+
+namespace {
+
+template <class Value>
+concept Number = std::is_arithmetic_v<Value> || std::is_enum_v<Value>;
+
+template <Number Value>
+void AppendScalar(std::vector<Scalar>& scalars, std::string_view field, const Value& value) {
+  scalars.emplace_back(field, static_cast<double>(value));
+}
+
+template <Number Value>
+void AppendScalar(std::vector<Scalar>& scalars, std::string_view field,
+                  const std::optional<Value>& value) {
+  if (value) AppendScalar(scalars, field, *value);
+}
+
+template <class Element>
+void AppendScalar(std::vector<Scalar>&, std::string_view, const std::vector<Element>&) {}
+
+void FromScalar(const std::string& field, double scalar, double& value) {
+  Require(std::isfinite(scalar), "{} must be finite, got {}", field, scalar);
+  value = scalar;
+}
+
+void FromScalar(const std::string& field, double scalar, int64_t& value) {
+  // 2^53: beyond it a double no longer says which integer was meant.
+  Require(std::trunc(scalar) == scalar && std::fabs(scalar) <= 0x1p53,
+          "{} must be an integer within 2^53, got {}", field, scalar);
+  value = static_cast<int64_t>(scalar);
+}
+
+void FromScalar(const std::string& field, double scalar, bool& value) {
+  Require(scalar == 0 || scalar == 1, "{} must be 0 or 1, got {}", field, scalar);
+  value = scalar == 1;
+}
+
+template <class Enum>
+requires std::is_enum_v<Enum>
+void FromScalar(const std::string& field, double scalar, Enum& value) {
+  constexpr auto& names = kVariantNames<Enum>;
+  int64_t index = -1;
+  FromScalar(field, scalar, index);
+  Require(index >= 0 && index < static_cast<int64_t>(names.size()),
+          "{} must be an index into {}, got {}", field, fmt::join(names, ", "), scalar);
+  value = static_cast<Enum>(index);
+}
+
+// Sets `value` from the scalar of that name; says whether it was there.
+template <Number Value>
+bool Take(std::span<const Scalar> scalars, std::string_view scheme, std::string_view name,
+          Value& value) {
+  const auto found = std::find_if(scalars.begin(), scalars.end(),
+                                  [&](const Scalar& s) { return s.first == name; });
+  if (found == scalars.end()) return false;
+  FromScalar(fmt::format("{}.{}", scheme, name), found->second, value);
+  return true;
+}
+
+template <Number Value>
+void TakeField(std::span<const Scalar> scalars, std::string_view scheme, std::string_view name,
+               Value& value) {
+  Require(Take(scalars, scheme, name, value), "{}.{} is missing from the scalars", scheme, name);
+}
+
+template <Number Value>
+void TakeField(std::span<const Scalar> scalars, std::string_view scheme, std::string_view name,
+               std::optional<Value>& value) {
+  if (!Take(scalars, scheme, name, value.emplace())) value.reset();
+}
+
+template <class Element>
+void TakeField(std::span<const Scalar>, std::string_view, std::string_view, std::vector<Element>&) {
+}
+
+}  // namespace
+
+std::vector<Scalar> ScalarsOf(const Scheme& scheme) {
+  std::vector<Scalar> scalars;
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        Params::Fields(params, [&](std::string_view name, const auto& value, std::string_view) {
+          AppendScalar(scalars, name, value);
+        });
+      },
+      scheme);
+  return scalars;
+}
+
+Scheme SchemeFromScalars(std::string_view name, std::span<const Scalar> scalars) {
+  Scheme scheme = ParseScheme(name, {});
+  std::vector<std::string> fields;
+  std::visit(
+      [&]<class Params>(Params& params) {
+        Params::Fields(params, [&](std::string_view field, auto& value, std::string_view) {
+          fields.emplace_back(field);
+          TakeField(scalars, name, field, value);
+        });
+      },
+      scheme);
+  for (const Scalar& scalar : scalars) {
+    Require(std::find(fields.begin(), fields.end(), scalar.first) != fields.end(),
+            "{} has no field '{}': its fields are {}", name, scalar.first, fmt::join(fields, ", "));
+    Require(std::count_if(scalars.begin(), scalars.end(),
+                          [&](const Scalar& s) { return s.first == scalar.first; }) == 1,
+            "{}.{} is given twice", name, scalar.first);
+  }
+  Validate(scheme);
+  return scheme;
+}
+
+}  // namespace posgauge

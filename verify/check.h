@@ -1,0 +1,36 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "posgauge/verify/judge.h"
+
+namespace posgauge {
+
+/// What an absolute check runs over. A row of the input depends on the seed, its position and its
+/// head only, so one failing position can be run again alone.
+struct CheckPlan {
+  std::vector<double> positions;  // tokens, ascending
+  int64_t heads = 4;
+  uint64_t seed = 1;
+  double budget = 2;  // spacings of the io dtype: what counts as adequate
+};
+
+/// The absolute check of one kernel: every value it yields over the plan.
+struct KernelCheck {
+  Verdict keeps_contract;           // against the truth given what posgauge supplied
+  std::optional<Verdict> adequate;  // against exact arithmetic; absent for frequencies
+  double contract_horizon = 0;  // largest position up to which every checked one keeps the contract
+  double adequate_horizon = 0;  // the same for the budget
+  uint64_t blind = 0;           // values whose bound could not have failed
+};
+
+/// Positions beyond the kernel's declared range are left out; none left is `unsupported`. A kernel
+/// that answers `unsupported` or fails gives a verdict that says so.
+KernelCheck CheckKernel(const Subject& subject, const CheckPlan& plan);
+
+/// The positions of the plan that the kernel says it serves.
+std::vector<double> ServedPositions(const KernelInfo& info, const std::vector<double>& positions);
+
+}  // namespace posgauge

@@ -1,0 +1,402 @@
+#include "posgauge/verify/judge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "posgauge/verify/double_double.h"
+
+namespace posgauge {
+
+namespace {
+
+// A bound above this share of the pair norm passes nearly anything.
+constexpr double kBlindShare = 0.1;
+
+// What the arithmetic of verify/double_double.h may add to a rotated value, relative to the pair
+// norm.
+constexpr double kMeasuringError = 0x1p-97;
+
+std::string Hex(double value) { return fmt::format("{:.9g} ({:a})", value, value); }
+
+std::string Describe(const Rotary& layout, double frequency, int64_t head, int64_t pair,
+                     int64_t channel) {
+  const double wavelength = frequency == 0 ? HUGE_VAL : 2 * std::numbers::pi / std::fabs(frequency);
+  std::string text;
+  if (head >= 0) text = fmt::format("head {}, ", head);
+  return text + fmt::format("channel {} (pair {} of {}, wavelength {:.4g} tokens)", channel, pair,
+                            layout.Pairs(), wavelength);
+}
+
+// Collects uses in any order and reports by |position| ascending.
+class Collector {
+ public:
+  explicit Collector(Positions positions) : positions_(positions), uses_(positions.size(), 0) {}
+
+  // `describe` is called only for a value that becomes the worst or the first failure.
+  template <class DescribeWitness>
+  void Add(size_t token, double use, uint64_t place, DescribeWitness describe) {
+    if (std::isnan(use)) use = HUGE_VAL;
+    finding_.use.Add(use, place);
+    uses_[token] = std::max(uses_[token], use);
+    const double distance = std::fabs(positions_[token]);
+    if (!finding_.worst || use > finding_.worst->use) finding_.worst = Fill(describe(), token, use);
+    if (use > 1 &&
+        (!finding_.first_failure || distance < std::fabs(finding_.first_failure->position))) {
+      finding_.first_failure = Fill(describe(), token, use);
+    }
+  }
+  void AddBlind() { ++finding_.blind; }
+
+  Finding Take() {
+    std::vector<size_t> order(positions_.size());
+    std::iota(order.begin(), order.end(), size_t{0});
+    std::ranges::stable_sort(order, {}, [&](size_t t) { return std::fabs(positions_[t]); });
+    bool holds = true;
+    for (size_t token : order) {
+      const double distance = std::fabs(positions_[token]);
+      if (!finding_.profile.empty() && finding_.profile.back().first == distance) {
+        finding_.profile.back().second = std::max(finding_.profile.back().second, uses_[token]);
+      } else {
+        finding_.profile.emplace_back(distance, uses_[token]);
+      }
+    }
+    for (const auto& [distance, use] : finding_.profile) {
+      holds = holds && use <= 1;
+      if (holds) finding_.holds_to = distance;
+    }
+    if (finding_.first_failure && finding_.profile.front().second > 1) finding_.holds_to = -1;
+    return std::move(finding_);
+  }
+
+ private:
+  Witness Fill(Witness witness, size_t token, double use) const {
+    witness.position = positions_[token];
+    witness.use = use;
+    return witness;
+  }
+
+  Positions positions_;
+  std::vector<double> uses_;
+  Finding finding_;
+};
+
+double Use(double error, double limit) {
+  if (!(error > 0)) return std::isnan(error) ? HUGE_VAL : 0;
+  return std::isinf(limit) ? 0 : error / limit;
+}
+
+double Magnitude(DoubleDouble value) { return std::fabs(value.high); }
+
+DoubleDouble Scaled(DoubleDouble value, DoubleDouble magnitude) {
+  return magnitude.high == 1 && magnitude.low == 0 ? value : value * magnitude;
+}
+
+// Rows of the rotated tensor, element by element.
+struct Element {
+  size_t token;
+  int64_t head, pair, channel;
+  size_t index;  // into x and out
+  double r;      // norm of the input pair
+  DoubleDouble truth;
+  bool finite;  // both inputs of the pair are
+};
+
+template <class Visit, class VisitCopied>
+void ForEachElement(const Rotated& rotated, const TruthTable& truth, Visit visit,
+                    VisitCopied copied) {
+  const Rotary& layout = rotated.layout;
+  const int64_t pairs = layout.Pairs();
+  const auto tokens = static_cast<int64_t>(rotated.positions.size());
+  const int64_t row = tokens == 0 ? 0 : static_cast<int64_t>(rotated.x.size()) / tokens;
+  const int64_t heads = layout.head_dim == 0 ? 0 : row / layout.head_dim;
+  for (int64_t token = 0; token < tokens; ++token) {
+    for (int64_t head = 0; head < heads; ++head) {
+      const int64_t start = (token * heads + head) * layout.head_dim;
+      for (int64_t channel = 0; channel < layout.head_dim; ++channel) {
+        const int64_t inside = channel - layout.rotary_offset;
+        if (inside < 0 || inside >= layout.rotary_dim) {
+          copied(static_cast<size_t>(token), head, channel, static_cast<size_t>(start + channel));
+        }
+      }
+      for (int64_t pair = 0; pair < pairs; ++pair) {
+        const auto [first, second] = layout.Channels(pair);
+        const auto at = static_cast<size_t>(token * pairs + pair);
+        const double u = rotated.x.Value(static_cast<size_t>(start + first));
+        const double v = rotated.x.Value(static_cast<size_t>(start + second));
+        const bool finite = std::isfinite(u) && std::isfinite(v);
+        const DoubleDouble c = truth.cos[at];
+        const DoubleDouble s = rotated.backward ? -truth.sin[at] : truth.sin[at];
+        // Inputs scaled by a power of two, so that neither r nor a product over- or underflows.
+        const double largest = std::max(std::fabs(u), std::fabs(v));
+        const int exponent = finite && largest > 0 ? std::ilogb(largest) : 0;
+        const double us = std::ldexp(u, -exponent), vs = std::ldexp(v, -exponent);
+        const auto restore = [&](DoubleDouble value) {
+          return DoubleDouble{std::ldexp(value.high, exponent), std::ldexp(value.low, exponent)};
+        };
+        const double r = std::ldexp(std::hypot(us, vs) * (1 + 0x1p-52), exponent);
+        visit(Element{static_cast<size_t>(token), head, pair, first,
+                      static_cast<size_t>(start + first), r, restore(c * us - s * vs), finite});
+        visit(Element{static_cast<size_t>(token), head, pair, second,
+                      static_cast<size_t>(start + second), r, restore(s * us + c * vs), finite});
+      }
+    }
+  }
+}
+
+// The frequency of a pair for wavelengths in messages, from the truth at hand: not kept there, so
+// messages take it from the bound's layout instead.
+double PlainFrequency(const Rotary& layout, int64_t pair) {
+  return std::pow(layout.base,
+                  -2.0 * static_cast<double>(pair) / static_cast<double>(layout.rotary_dim));
+}
+
+}  // namespace
+
+TruthTable TruthOf(const ExactRotation& rotation, Positions positions) {
+  EnclosedTable enclosed = rotation.EncloseTable(positions);
+  TruthTable truth{std::move(enclosed.cos), std::move(enclosed.sin), enclosed.radius};
+  if (rotation.IsPure()) return truth;
+  const EnclosedValues magnitude = rotation.EncloseMagnitude();
+  const DoubleDouble a = magnitude.values[0];
+  for (auto* entries : {&truth.cos, &truth.sin}) {
+    for (DoubleDouble& entry : *entries) entry = Scaled(entry, a);
+  }
+  truth.radius = (truth.radius + magnitude.radius + kMeasuringError) * Magnitude(a) * (1 + 0x1p-50);
+  return truth;
+}
+
+TruthTable TruthOf(const TablePair& supplied) {
+  TruthTable truth;
+  for (size_t i = 0; i < supplied.cos.size(); ++i) {
+    truth.cos.push_back({supplied.cos.Value(i), 0});
+    truth.sin.push_back({supplied.sin.Value(i), 0});
+  }
+  return truth;
+}
+
+double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored,
+                              DoubleDouble truth) {
+  if (std::isnan(stored)) return HUGE_VAL;
+  const Format format = FormatOf(dtype);
+  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
+  if (std::isinf(stored)) {
+    // What rounds to infinity: everything from half an ulp beyond the largest number (all of it for
+    // roundings that go up anywhere).
+    const double sign = stored > 0 ? 1 : -1;
+    const double limit =
+        rounding == StoreRounding::rne ? largest + 0.5 * Ulp(format, largest) : largest;
+    return std::max(0.0, limit - sign * truth.high);
+  }
+  const double difference = (truth.high - stored) + truth.low;  // truth - stored
+  const double ulp = Ulp(format, stored);
+  const double below = std::fabs(stored) > std::ldexp(1.0, format.min_exponent) &&
+                               std::fabs(stored) == std::ldexp(1.0, std::ilogb(stored))
+                           ? ulp / 2
+                           : ulp;  // spacing towards zero
+  const bool away = stored == 0 || std::signbit(difference) == std::signbit(stored);
+  double reach = 0;
+  switch (rounding) {
+    case StoreRounding::rne:
+      reach = (away ? ulp : below) / 2;
+      break;
+    case StoreRounding::rtz:
+      reach = away ? ulp : 0;
+      break;
+    case StoreRounding::sr:
+      reach = away ? ulp : below;
+      break;
+  }
+  return std::max(0.0, std::fabs(difference) - reach);
+}
+
+Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const RotaryBound& bound) {
+  Collector collector(rotated.positions);
+  const Dtype io = rotated.out.dtype();
+  const StoreRounding rounding = bound.contract().store_rounding;
+  const auto witness = [&](const Element& e, double want) {
+    return [&, want] {
+      return Witness{.where = Describe(rotated.layout, PlainFrequency(rotated.layout, e.pair),
+                                       e.head, e.pair, e.channel),
+                     .got = Hex(rotated.out.Value(e.index)),
+                     .want = Hex(want)};
+    };
+  };
+  ForEachElement(
+      rotated, truth,
+      [&](const Element& e) {
+        const double got = rotated.out.Value(e.index);
+        const double position = rotated.positions[e.token];
+        if (!e.finite) {
+          // A NaN or an infinity in: not a finite number out, except where an exact kernel copies
+          // at angle zero.
+          const bool lawful = !std::isfinite(got) || position == 0;
+          collector.Add(e.token, lawful ? 0 : HUGE_VAL, e.index, witness(e, NAN));
+          return;
+        }
+        const double limit = bound.ElementExcess(position, e.pair, e.r);
+        if (!(limit <= kBlindShare * bound.magnitude() * e.r) && e.r > 0) collector.AddBlind();
+        const double excess = RoundingIntervalExcess(io, rounding, got, e.truth);
+        const double measuring = e.r * 2 * (truth.radius + kMeasuringError * bound.magnitude());
+        collector.Add(e.token, Use(std::max(0.0, excess - measuring), limit), e.index,
+                      witness(e, e.truth.high));
+      },
+      [&](size_t token, int64_t head, int64_t channel, size_t index) {
+        const bool same = rotated.out.Bits(index) == rotated.x.Bits(index);
+        collector.Add(token, same ? 0 : HUGE_VAL, index, [&] {
+          return Witness{
+              .where = fmt::format("head {}, channel {} (not rotated: a copy)", head, channel),
+              .got = Hex(rotated.out.Value(index)),
+              .want = Hex(rotated.x.Value(index))};
+        });
+      });
+  return collector.Take();
+}
+
+Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double magnitude,
+                     double budget) {
+  Collector collector(rotated.positions);
+  const Format format = FormatOf(rotated.out.dtype());
+  Element first{};
+  bool second = false;
+  ForEachElement(
+      rotated, truth,
+      [&](const Element& e) {
+        second = !second;
+        if (second) {
+          first = e;
+          return;
+        }
+        if (!e.finite) return;
+        const auto error = [&](const Element& element) {
+          const double got = rotated.out.Value(element.index);
+          return (got - element.truth.high) - element.truth.low;
+        };
+        const double norm = magnitude * e.r;
+        if (!std::isfinite(norm) || norm > std::ldexp(1.0, format.max_exponent)) return;
+        collector.Add(
+            e.token, std::hypot(error(first), error(e)) / (budget * Ulp(format, norm)), first.index,
+            [&] {
+              return Witness{
+                  .where = Describe(rotated.layout, PlainFrequency(rotated.layout, e.pair), e.head,
+                                    e.pair, first.channel),
+                  .got = fmt::format("({}, {})", Hex(rotated.out.Value(first.index)),
+                                     Hex(rotated.out.Value(e.index))),
+                  .want = fmt::format("({}, {})", Hex(first.truth.high), Hex(e.truth.high))};
+            });
+      },
+      [](size_t, int64_t, int64_t, size_t) {});
+  return collector.Take();
+}
+
+namespace {
+
+template <class Visit>
+void ForEachEntry(const TablePair& table, const Rotary& layout, Positions positions,
+                  const TruthTable& truth, Visit visit) {
+  for (size_t token = 0; token < positions.size(); ++token) {
+    for (int64_t pair = 0; pair < layout.Pairs(); ++pair) {
+      const size_t at = token * static_cast<size_t>(layout.Pairs()) + static_cast<size_t>(pair);
+      visit(token, pair, at, table.cos.Value(at), truth.cos[at], table.sin.Value(at),
+            truth.sin[at]);
+    }
+  }
+}
+
+Witness EntryWitness(const Rotary& layout, int64_t pair, double cos, double sin,
+                     DoubleDouble want_cos, DoubleDouble want_sin) {
+  return {
+      .where = Describe(layout, PlainFrequency(layout, pair), -1, pair, layout.Channels(pair)[0]),
+      .got = fmt::format("cos {}, sin {}", Hex(cos), Hex(sin)),
+      .want = fmt::format("cos {}, sin {}", Hex(want_cos.high), Hex(want_sin.high))};
+}
+
+}  // namespace
+
+Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions positions,
+                    const TruthTable& truth, const RotaryBound& bound, double magnitude) {
+  Collector collector(positions);
+  ForEachEntry(table, layout, positions, truth,
+               [&](size_t token, int64_t pair, size_t at, double cos, DoubleDouble want_cos,
+                   double sin, DoubleDouble want_sin) {
+                 const double limit = bound.TableExcess(positions[token], pair);
+                 if (!(limit <= kBlindShare * magnitude)) collector.AddBlind();
+                 const double excess = std::max(
+                     RoundingIntervalExcess(table.cos.dtype(), StoreRounding::rne, cos, want_cos),
+                     RoundingIntervalExcess(table.sin.dtype(), StoreRounding::rne, sin, want_sin));
+                 collector.Add(token, Use(std::max(0.0, excess - truth.radius), limit), at, [&] {
+                   return EntryWitness(layout, pair, cos, sin, want_cos, want_sin);
+                 });
+               });
+  return collector.Take();
+}
+
+Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions positions,
+                     const TruthTable& truth, double magnitude, double budget) {
+  Collector collector(positions);
+  const double spacing = Ulp(FormatOf(table.cos.dtype()), magnitude);
+  ForEachEntry(table, layout, positions, truth,
+               [&](size_t token, int64_t pair, size_t at, double cos, DoubleDouble want_cos,
+                   double sin, DoubleDouble want_sin) {
+                 const double error = std::hypot((cos - want_cos.high) - want_cos.low,
+                                                 (sin - want_sin.high) - want_sin.low);
+                 collector.Add(token, error / (budget * spacing), at, [&] {
+                   return EntryWitness(layout, pair, cos, sin, want_cos, want_sin);
+                 });
+               });
+  return collector.Take();
+}
+
+Finding HoldToBound(const Subject::FrequencyOutput& output, const ExactRotation& exact,
+                    const RotaryBound& bound) {
+  const EnclosedValues frequencies = exact.EncloseFrequencies();
+  const EnclosedValues magnitude = exact.EncloseMagnitude();
+  // Frequencies belong to no position; they are listed as if at position 0.
+  const std::vector<double> nowhere(1, 0.0);
+  Collector collector(nowhere);
+  const auto add = [&](uint64_t place, std::string name, DoubleDouble got, DoubleDouble want,
+                       double radius, double limit) {
+    const double error = Magnitude(got - want);
+    const double allowed = std::fabs(want.high) * limit;
+    const double measured = std::max(0.0, error - std::fabs(want.high) * radius);
+    collector.Add(0, std::isnan(got.high) ? HUGE_VAL : Use(measured, allowed), place, [&] {
+      return Witness{.where = std::move(name), .got = Hex(got.high), .want = Hex(want.high)};
+    });
+  };
+  if (output.high.size() != frequencies.values.size()) {
+    throw KernelFailure(fmt::format("{} frequencies came out, the scheme has {} pairs",
+                                    output.high.size(), frequencies.values.size()));
+  }
+  for (size_t i = 0; i < frequencies.values.size(); ++i) {
+    add(i, fmt::format("frequency of pair {}", i), {output.high[i], output.low[i]},
+        frequencies.values[i], frequencies.radius, bound.Frequency(static_cast<int64_t>(i)));
+  }
+  const double one_rounding = 0x1p-53;  // the magnitude travels as one binary64 number
+  add(frequencies.values.size(), "magnitude", {output.magnitude, 0}, magnitude.values[0],
+      magnitude.radius, std::max(one_rounding, 2 * bound.Frequency(0)));
+  return collector.Take();
+}
+
+Verdict ToVerdict(std::string check, std::string claim, std::string subject,
+                  const Finding& finding) {
+  Verdict verdict;
+  verdict.check = std::move(check);
+  verdict.claim = std::move(claim);
+  verdict.subject = std::move(subject);
+  verdict.use = finding.use;
+  verdict.first_failure = finding.first_failure;
+  verdict.worst = finding.worst;
+  if (finding.use.over() > 0) {
+    verdict.outcome = Outcome::fail;
+  } else if (finding.use.count() > 0 && finding.blind >= finding.use.count()) {
+    verdict.outcome = Outcome::blind;
+    verdict.note = "the contract allows an error above a tenth of the pair norm everywhere";
+  } else if (finding.use.count() == 0) {
+    verdict.outcome = Outcome::unsupported;
+    verdict.note = "nothing was compared";
+  }
+  return verdict;
+}
+
+}  // namespace posgauge

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "posgauge/verify/subject.h"
+#include "posgauge/verify/verdict.h"
+
+namespace posgauge {
+
+/// cos and sin of every (position, pair), magnitude included, that a result is held to. Every entry
+/// is within `radius` of the real number.
+struct TruthTable {
+  std::vector<DoubleDouble> cos, sin;  // [positions, pairs]
+  double radius = 0;
+};
+
+TruthTable TruthOf(const ExactRotation& rotation, Positions positions);
+
+/// A table that was handed over counts as exact: what the kernel was asked to apply.
+TruthTable TruthOf(const TablePair& supplied);
+
+/// Error over the rounding interval of one stored number: how far `truth` lies outside the reals
+/// that round to `stored`. At most |stored - truth|; infinite for a NaN. If a kernel rounds z to
+/// `stored`, |z - truth| is at least this, so exceeding the bound proves a violation.
+double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored,
+                              DoubleDouble truth);
+
+/// What holding a result to something found.
+struct Finding {
+  Statistics use;                        // error / limit, one a value
+  std::optional<Witness> first_failure;  // the smallest |position| that fails
+  std::optional<Witness> worst;
+  uint64_t blind = 0;   // values whose limit exceeds a tenth of the pair norm
+  double holds_to = 0;  // the largest |position| up to which every checked one holds
+  std::vector<std::pair<double, double>> profile;  // |position| ascending, largest use there
+};
+
+/// A rotated result and what it is the rotation of.
+struct Rotated {
+  const Rotary& layout;
+  Positions positions;
+  const Tensor& x;    // [positions, heads, head_dim]
+  const Tensor& out;  // the same shape
+  bool backward = false;
+};
+
+/// Every element against the bound of the contract, by the rounding-interval excess; copied
+/// channels and pairs with a NaN or an infinity by rule.
+Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const RotaryBound& bound);
+
+/// Every pair against exact arithmetic: error norm over budget * spacing of the io dtype at the
+/// pair's norm.
+Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double magnitude,
+                     double budget);
+
+/// The same for an exported table; the spacing is that at the magnitude.
+Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions positions,
+                    const TruthTable& truth, const RotaryBound& bound, double magnitude);
+Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions positions,
+                     const TruthTable& truth, double magnitude, double budget);
+
+/// Exported frequencies and magnitude: relative errors over the contract's.
+Finding HoldToBound(const Subject::FrequencyOutput& output, const ExactRotation& exact,
+                    const RotaryBound& bound);
+
+/// A finding as a verdict: fail if any value is over, blind if no value could have been.
+Verdict ToVerdict(std::string check, std::string claim, std::string subject,
+                  const Finding& finding);
+
+}  // namespace posgauge

@@ -1,0 +1,105 @@
+#include "posgauge/verify/plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "posgauge/verify/random.h"
+
+namespace posgauge {
+
+std::vector<double> PlanPositions(int64_t count, int64_t largest,
+                                  std::span<const int64_t> lengths) {
+  Require(count >= 1, "the number of positions must be at least 1, got {}", count);
+  Require(largest >= 0 && largest <= int64_t{1} << 53,
+          "the largest position must be in 0..2^53 tokens, got {}", largest);
+  std::set<int64_t> positions;
+  const auto add = [&](int64_t position) {
+    if (position >= 0 && position <= largest) positions.insert(position);
+  };
+  if (largest < count) {
+    for (int64_t position = 0; position <= largest; ++position) add(position);
+  } else {
+    for (int64_t near = 0; near <= 16; ++near) {
+      add(near);
+      add(largest - near);
+    }
+    for (int bit = 0; bit <= 53; ++bit) {
+      for (int64_t near = -1; near <= 1; ++near) add((int64_t{1} << bit) + near);
+    }
+    for (int64_t length : lengths) {
+      for (int64_t near = -2; near <= 1; ++near) add(length + near);
+    }
+    // Log-spaced fill: twice as fine each round, until there are enough.
+    for (int64_t steps = count; static_cast<int64_t>(positions.size()) < count; steps *= 2) {
+      for (int64_t step = 0; step <= steps; ++step) {
+        if (static_cast<int64_t>(positions.size()) >= count) break;
+        add(std::llround(std::exp2(std::log2(static_cast<double>(largest)) *
+                                   static_cast<double>(step) / static_cast<double>(steps))));
+      }
+    }
+  }
+  return {positions.begin(), positions.end()};
+}
+
+namespace {
+
+// A number of either sign whose size is uniform over `octaves` binades centred at 1.
+double Generic(Random& random, int octaves) {
+  const int exponent = static_cast<int>(random.Below(static_cast<uint64_t>(octaves))) - octaves / 2;
+  const double size = std::ldexp(1 + random.Uniform(), exponent);
+  return random.Bits() % 2 == 0 ? size : -size;
+}
+
+void FillRow(const Rotary& layout, std::span<double> row, int64_t kind, int middle_octaves,
+             std::span<const DoubleDouble> cos, std::span<const DoubleDouble> sin, Random& random) {
+  switch (kind) {
+    case 1:
+      for (double& value : row) value = Generic(random, 7);
+      for (int64_t pair = 0; pair < layout.Pairs(); ++pair) {
+        const auto [first, second] = layout.Channels(pair);
+        const auto at = static_cast<size_t>(pair);
+        const double size = Generic(random, 7);
+        // (s, c): u c - v s cancels; (c, -s): u s + v c does.
+        const bool swap = random.Bits() % 2 == 0;
+        row[static_cast<size_t>(first)] = size * (swap ? sin[at].high : cos[at].high);
+        row[static_cast<size_t>(second)] = size * (swap ? cos[at].high : -sin[at].high);
+      }
+      break;
+    case 2:
+      for (double& value : row) {
+        const uint64_t draw = random.Below(8);
+        value = draw == 0 ? Generic(random, 7) : draw < 5 ? 0.0 : -0.0;
+      }
+      break;
+    case 3:
+      for (double& value : row) value = Generic(random, middle_octaves);
+      break;
+    default:
+      for (double& value : row) value = Generic(random, 7);
+  }
+}
+
+}  // namespace
+
+Tensor PlanInput(const Rotary& layout, Positions positions, int64_t heads, Dtype dtype,
+                 const TruthTable& truth, uint64_t seed) {
+  const auto head_dim = static_cast<size_t>(layout.head_dim);
+  const auto pairs = static_cast<size_t>(layout.Pairs());
+  // Half of f16's exponent range; the same for the others, whose range is wider, is enough.
+  const int middle_octaves = dtype == Dtype::f16 ? 14 : 60;
+  std::vector<double> values(positions.size() * static_cast<size_t>(heads) * head_dim);
+  for (size_t token = 0; token < positions.size(); ++token) {
+    for (int64_t head = 0; head < heads; ++head) {
+      Random random(seed, fmt::format("input {} {}", positions[token], head));
+      const size_t start = (token * static_cast<size_t>(heads) + static_cast<size_t>(head));
+      FillRow(layout, std::span(values).subspan(start * head_dim, head_dim), head % 4,
+              middle_octaves, std::span(truth.cos).subspan(token * pairs, pairs),
+              std::span(truth.sin).subspan(token * pairs, pairs), random);
+    }
+  }
+  return Tensor::FromValues(dtype, {static_cast<int64_t>(positions.size()), heads, layout.head_dim},
+                            values);
+}
+
+}  // namespace posgauge

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "posgauge/verify/judge.h"
+
+namespace posgauge {
+
+/// Positions in tokens worth checking, ascending, without repeats, all in [0, largest]: 0..16,
+/// every 2^k and 2^k +- 1, each of `lengths` and its neighbours, the last 16, and log-spaced ones
+/// until there are `count`. Everything when largest < count.
+std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<const int64_t> lengths);
+
+/// Vectors worth rotating, [positions, heads, head_dim], exactly representable in dtype. Heads take
+/// turns: generic values of both signs over seven octaves; pairs directed at cancellation, (sin,
+/// cos) of their own angle; sparse ones, with zeros of both signs and single channels; magnitudes
+/// over the dtype's middle range. Counter-based: a row depends on seed, position and head only.
+Tensor PlanInput(const Rotary& layout, Positions positions, int64_t heads, Dtype dtype,
+                 const TruthTable& truth, uint64_t seed);
+
+}  // namespace posgauge

@@ -1,0 +1,147 @@
+#include "posgauge/verify/report.h"
+
+#include <cmath>
+
+#include "posgauge/schemes/base/error.h"
+
+namespace posgauge {
+
+namespace {
+
+// JSON has no infinity: null stands for a NaN and for an error where none is allowed.
+nlohmann::ordered_json Finite(double value) {
+  return std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json(nullptr);
+}
+
+nlohmann::ordered_json ToJson(const Witness& witness) {
+  return {{"position", witness.position},
+          {"where", witness.where},
+          {"got", witness.got},
+          {"want", witness.want},
+          {"use", Finite(witness.use)}};
+}
+
+nlohmann::ordered_json ToJson(const Verdict& verdict) {
+  nlohmann::ordered_json json = {
+      {"check", verdict.check},
+      {"subject", verdict.subject},
+      {"outcome", std::string(VariantName(verdict.outcome))},
+      {"claim", verdict.claim},
+      {"note", verdict.note},
+      {"values", verdict.use.count()},
+      {"over", verdict.use.over()},
+      {"use", {{"max", Finite(verdict.use.max())}, {"p99_9", Finite(verdict.use.Quantile(0.999))}}},
+      {"first_failure", nullptr},
+      {"worst", nullptr},
+      {"repro", verdict.repro}};
+  if (verdict.first_failure) json["first_failure"] = ToJson(*verdict.first_failure);
+  if (verdict.worst) json["worst"] = ToJson(*verdict.worst);
+  return json;
+}
+
+std::string XmlEscape(std::string_view text) {
+  std::string escaped;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        escaped += "&amp;";
+        break;
+      case '<':
+        escaped += "&lt;";
+        break;
+      case '>':
+        escaped += "&gt;";
+        break;
+      case '"':
+        escaped += "&quot;";
+        break;
+      default:
+        // XML 1.0 has no other control characters.
+        escaped += static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\t' ? '?' : c;
+    }
+  }
+  return escaped;
+}
+
+std::string Describe(std::string_view title, const Witness& witness) {
+  const std::string use = std::isfinite(witness.use)
+                              ? fmt::format("{:.3g} x the limit", witness.use)
+                              : "no limit allows it";
+  return fmt::format("  {:<22} position {}, {}\n    got   {}\n    exact {}   ({})\n", title,
+                     witness.position, witness.where, witness.got, witness.want, use);
+}
+
+}  // namespace
+
+std::string FailureText(const Verdict& verdict) {
+  std::string text =
+      fmt::format("FAIL {}  {}\n  claim: {}\n", verdict.check, verdict.subject, verdict.claim);
+  if (!verdict.note.empty()) text += fmt::format("  note: {}\n", verdict.note);
+  if (verdict.first_failure) text += Describe("first failing", *verdict.first_failure);
+  if (verdict.worst &&
+      (!verdict.first_failure || verdict.worst->position != verdict.first_failure->position)) {
+    text += Describe("worst", *verdict.worst);
+  }
+  if (verdict.use.count() > 0) {
+    text += fmt::format("  how far                {} of {} values fail\n", verdict.use.over(),
+                        verdict.use.count());
+  }
+  if (!verdict.repro.empty()) text += fmt::format("  repro                  {}\n", verdict.repro);
+  return text;
+}
+
+std::string ToText(const Report& report) {
+  std::string text = fmt::format("posgauge {}  {}\n", report.command, report.target);
+  for (const std::string& fact : report.facts) text += fmt::format("  {}\n", fact);
+  text += "\n";
+  for (const std::string& summary : report.summaries) text += summary + "\n";
+  text += "\n";
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.outcome == Outcome::fail) text += FailureText(verdict) + "\n";
+  }
+  for (const std::string& line : report.conclusion) text += line + "\n";
+  return text;
+}
+
+nlohmann::ordered_json ToJson(const Report& report) {
+  nlohmann::ordered_json json = {{"posgauge_report", 1},
+                                 {"command", report.command},
+                                 {"target", report.target},
+                                 {"exit_code", report.exit_code},
+                                 {"facts", report.facts},
+                                 {"conclusion", report.conclusion},
+                                 {"verdicts", nlohmann::ordered_json::array()}};
+  for (const Verdict& verdict : report.verdicts) json["verdicts"].push_back(ToJson(verdict));
+  return json;
+}
+
+std::string ToJunit(const Report& report) {
+  size_t failures = 0, skipped = 0;
+  std::string cases;
+  for (const Verdict& verdict : report.verdicts) {
+    cases += fmt::format("  <testcase classname=\"{}\" name=\"{}\"", XmlEscape(verdict.subject),
+                         XmlEscape(verdict.check));
+    switch (verdict.outcome) {
+      case Outcome::pass:
+        cases += "/>\n";
+        break;
+      case Outcome::fail:
+        ++failures;
+        cases += fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
+                             XmlEscape(verdict.claim), XmlEscape(FailureText(verdict)));
+        break;
+      case Outcome::unsupported:
+      case Outcome::blind:
+        ++skipped;
+        cases += fmt::format(">\n    <skipped message=\"{}: {}\"/>\n  </testcase>\n",
+                             VariantName(verdict.outcome), XmlEscape(verdict.note));
+        break;
+    }
+  }
+  return fmt::format(
+      "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuite name=\"posgauge {}\" tests=\"{}\" "
+      "failures=\"{}\" skipped=\"{}\">\n{}</testsuite>\n",
+      XmlEscape(report.command), report.verdicts.size(), failures, skipped, cases);
+}
+
+}  // namespace posgauge

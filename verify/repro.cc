@@ -1,0 +1,94 @@
+#include "posgauge/verify/repro.h"
+
+#include <charconv>
+#include <cmath>
+#include <vector>
+
+namespace posgauge {
+
+namespace {
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (size_t begin = 0;;) {
+    const size_t end = text.find(separator, begin);
+    parts.emplace_back(text.substr(begin, end - begin));
+    if (end == std::string_view::npos) return parts;
+    begin = end + 1;
+  }
+}
+
+template <class Number>
+Number ParseNumber(std::string_view what, std::string_view text) {
+  Number value{};
+  const char* end = text.data() + text.size();
+  const auto [rest, error] = std::from_chars(text.data(), end, value);
+  Require(error == std::errc() && rest == end && !text.empty(),
+          "repro id: {} must be a number, got '{}'", what, text);
+  return value;
+}
+
+// The part after its letter: "h4" is "4".
+std::string_view After(char letter, std::string_view what, std::string_view part) {
+  Require(!part.empty() && part.front() == letter, "repro id: {} must begin with '{}', got '{}'",
+          what, letter, part);
+  return part.substr(1);
+}
+
+}  // namespace
+
+std::string ReproId::Text() const {
+  std::string settings;
+  const nlohmann::ordered_json defaults = ToJson(SchemeFromJson({{"scheme", Name(scheme)}}));
+  const nlohmann::ordered_json fields = ToJson(scheme);
+  for (const auto& [name, value] : fields.items()) {
+    if (value == defaults[name]) continue;
+    settings +=
+        fmt::format(",{}={}", name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  std::string where;
+  if (const auto* position = std::get_if<double>(&positions)) {
+    where = fmt::format("p{}", *position);
+  } else {
+    const Plan& plan = std::get<Plan>(positions);
+    where = fmt::format("n{}-{}", plan.count, plan.largest);
+  }
+  return fmt::format("{}/{}/{}{}/{}/h{}/s{}", check, kernel, Name(scheme), settings, where, heads,
+                     seed);
+}
+
+ReproId ReproId::Parse(std::string_view text) {
+  const std::vector<std::string> parts = Split(text, '/');
+  Require(parts.size() == 6,
+          "repro id: expected check/kernel/scheme/positions/heads/seed, got '{}'", text);
+  ReproId id;
+  id.check = parts[0];
+  id.kernel = parts[1];
+  Require(!id.check.empty() && !id.kernel.empty(), "repro id: check and kernel must not be empty");
+  std::vector<std::string> settings = Split(parts[2], ',');
+  const std::string name = settings.front();
+  settings.erase(settings.begin());
+  // Fields that are not named keep the scheme's own defaults, also where ParseScheme would couple
+  // head_dim and rotary_dim.
+  Scheme scheme = SchemeFromJson({{"scheme", name}});
+  Apply(scheme, settings);
+  id.scheme = scheme;
+  if (parts[3].starts_with('p')) {
+    const auto position = ParseNumber<double>("position", After('p', "positions", parts[3]));
+    Require(std::isfinite(position), "repro id: position must be finite, got '{}'", parts[3]);
+    id.positions = position;
+  } else {
+    const std::vector<std::string> plan = Split(After('n', "positions", parts[3]), '-');
+    Require(plan.size() == 2, "repro id: a plan of positions is n<count>-<largest>, got '{}'",
+            parts[3]);
+    id.positions = Plan{ParseNumber<int64_t>("count", plan[0]),
+                        ParseNumber<int64_t>("largest position", plan[1])};
+  }
+  id.heads = ParseNumber<int64_t>("heads", After('h', "heads", parts[4]));
+  Require(id.heads >= 1 && id.heads <= 4096, "repro id: heads must be in 1..4096, got {}",
+          id.heads);
+  id.seed = ParseNumber<uint64_t>("seed", After('s', "seed", parts[5]));
+  return id;
+}
+
+}  // namespace posgauge
