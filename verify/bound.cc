@@ -77,7 +77,7 @@ double RotaryBound::FrequencyError(int64_t pair) const {
 }
 
 // phi ((1 + e_frequency)(1 + u_position)(1 + u_angle) - 1), plus the underflow of the product. In
-// fixed-point turns the frequency and the product are each cut at 2^-64 of a turn instead.
+// fixed-point turns the frequency is cut at 2^-64 or 2^-96 of a turn and the product at 2^-64.
 double RotaryBound::Angle(double position, int64_t pair) const {
   // The stored frequency is itself within 2^-53 of the real one.
   const double phi = std::fabs(position * frequencies_[static_cast<size_t>(pair)]) * (1 + 0x1p-51);
@@ -95,8 +95,9 @@ double RotaryBound::Angle(double position, int64_t pair) const {
                           e_frequency * e_angle + e_position * e_angle +
                           e_frequency * e_position * e_angle;
   double absolute = UnderflowError(contract_.angle, contract_.flush_to_zero);
-  if (contract_.angle == Arithmetic::turn64) {
-    absolute = 2 * std::numbers::pi * 0x1p-64 * (std::fabs(position) + 2);
+  if (contract_.angle == Arithmetic::turn64 || contract_.angle == Arithmetic::turn96) {
+    const double cut = contract_.angle == Arithmetic::turn64 ? 0x1p-64 : 0x1p-96;
+    absolute = 2 * std::numbers::pi * (cut * std::fabs(position) + 2 * 0x1p-64);
   }
   const double error = phi * relative * (1 + 0x1p-50) + absolute;
   return phi + error > LargestFinite(contract_.angle) ? HUGE_VAL : error;

@@ -23,6 +23,7 @@ Format FormatOf(Arithmetic arithmetic) {
       return FormatOf(Dtype::bf16);
     case Arithmetic::exact:
     case Arithmetic::turn64:
+    case Arithmetic::turn96:
     case Arithmetic::dd:
       break;
   }
@@ -158,6 +159,7 @@ double UnitRoundoff(Arithmetic arithmetic) {
   switch (arithmetic) {
     case Arithmetic::exact:
     case Arithmetic::turn64:
+    case Arithmetic::turn96:
       return 0;
     case Arithmetic::dd:
       // 106 bits, less the few that sloppy sums and a logarithm lose.
@@ -171,6 +173,7 @@ double UnderflowError(Arithmetic arithmetic, bool flush_to_zero) {
   switch (arithmetic) {
     case Arithmetic::exact:
     case Arithmetic::turn64:
+    case Arithmetic::turn96:
       return 0;
     default: {
       const Format format = FormatOf(arithmetic);

@@ -9,12 +9,13 @@
 
 namespace posgauge {
 
-/// Arithmetic of one stage. `exact` commits no error; `dd` is an unevaluated sum of two doubles;
-/// `turn64` a fixed-point fraction of a turn, 64 bits. Narrower ones are the IEEE formats.
-enum class Arithmetic { exact, turn64, dd, f64, f32, f16, bf16 };
+/// Arithmetic of one stage. `exact` commits no error; `dd` is an unevaluated sum of two doubles.
+/// `turn64` and `turn96` hold the frequency as a fixed-point fraction of a turn of that many bits
+/// and 64 bits of its product with the position. The others are the IEEE formats.
+enum class Arithmetic { exact, turn64, turn96, dd, f64, f32, f16, bf16 };
 template <>
 inline constexpr auto kVariantNames<Arithmetic> =
-    std::array<std::string_view, 7>{"exact", "turn64", "dd", "f64", "f32", "f16", "bf16"};
+    std::array<std::string_view, 8>{"exact", "turn64", "turn96", "dd", "f64", "f32", "f16", "bf16"};
 
 /// How the frequencies are formed in their arithmetic: `rn` correctly rounded, `pow`
 /// 1/base^(2i/d) as torch writes it, `exp` exp(-i log(base)/half), `recurrence` repeated products.
@@ -63,7 +64,7 @@ struct Contract {
   bool operator==(const Contract&) const = default;
 };
 
-/// Unit roundoff u: a rounding x -> x (1 + e) has |e| <= u. 0 for exact and for turn64, whose error
+/// Unit roundoff u: a rounding x -> x (1 + e) has |e| <= u. 0 for exact and for turns, whose error
 /// is absolute.
 double UnitRoundoff(Arithmetic arithmetic);
 
@@ -71,7 +72,7 @@ double UnitRoundoff(Arithmetic arithmetic);
 /// when it flushes to zero. 0 for exact.
 double UnderflowError(Arithmetic arithmetic, bool flush_to_zero);
 
-/// Largest finite number; infinite for exact. turn64 and dd count as f64.
+/// Largest finite number; infinite for exact. Turns and dd count as f64.
 double LargestFinite(Arithmetic arithmetic);
 
 /// Bits that a number of the arithmetic keeps.

@@ -80,10 +80,7 @@ Pipeline::Pipeline(const Contract& contract, const Scheme& scheme)
 }
 
 // Fixed-point turns differ from exact by less than this emulation could show.
-bool Pipeline::AngleIsExact() const {
-  return contract_.angle == Arithmetic::exact || contract_.angle == Arithmetic::turn64 ||
-         contract_.angle == Arithmetic::dd;
-}
+bool Pipeline::AngleIsExact() const { return contract_.angle <= Arithmetic::dd; }
 
 double Pipeline::RoundedAngle(double position, size_t pair) const {
   const Rounder round_position(contract_.position, contract_.flush_to_zero);
