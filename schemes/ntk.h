@@ -31,8 +31,8 @@ struct Params {
   Rotary rotary;
   Form form = Form::aware;
   double factor = 1;
-  std::optional<int64_t> trained_length;  // tokens; dynamic only
-  std::optional<int64_t> length;          // tokens; dynamic only
+  std::optional<int64_t> trained_length = {};  // tokens; dynamic only
+  std::optional<int64_t> length = {};          // tokens; dynamic only
 
   void Validate() const {
     rotary.Validate();

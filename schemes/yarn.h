@@ -35,9 +35,9 @@ struct Params {
   double extrapolation_factor = 1;
   Magnitude magnitude = Magnitude::huggingface;
   double attention_multiplier = 1;
-  std::optional<double> attention_factor;
-  std::optional<double> mscale;
-  std::optional<double> mscale_all_dim;
+  std::optional<double> attention_factor = {};
+  std::optional<double> mscale = {};
+  std::optional<double> mscale_all_dim = {};
   InvertedRamp inverted_ramp = InvertedRamp::refuse;
 
   void Validate() const {

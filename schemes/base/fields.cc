@@ -42,6 +42,11 @@ void FromJson(std::string_view field, const nlohmann::json& json, bool& value) {
   value = json.get<bool>();
 }
 
+void FromJson(std::string_view field, const nlohmann::json& json, std::string& value) {
+  Require(json.is_string(), "{} must be a string, got {}", field, Shown(json));
+  value = json.get_ref<const std::string&>();
+}
+
 void FromJson(std::string_view field, const nlohmann::json& json, std::vector<double>& value) {
   Require(json.is_array(), "{} must be a list of numbers, got {}", field, Shown(json));
   value.resize(json.size());

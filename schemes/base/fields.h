@@ -43,6 +43,7 @@ Enum ParseVariant(std::string_view field, std::string_view name) {
 void FromJson(std::string_view field, const nlohmann::json& json, double& value);
 void FromJson(std::string_view field, const nlohmann::json& json, int64_t& value);
 void FromJson(std::string_view field, const nlohmann::json& json, bool& value);
+void FromJson(std::string_view field, const nlohmann::json& json, std::string& value);
 void FromJson(std::string_view field, const nlohmann::json& json, std::vector<double>& value);
 
 template <class Enum>

@@ -1,0 +1,195 @@
+// posgauge describe: the frequencies, magnitude, width and pairing that a model really uses.
+#include <cmath>
+#include <memory>
+#include <numbers>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "posgauge/cli/command.h"
+#include "posgauge/cli/scheme_options.h"
+#include "posgauge/reference/exact_rotation.h"
+
+namespace posgauge::cli {
+
+namespace {
+
+struct Options {
+  SchemeOptions scheme;
+  std::string pairs = "9";
+  bool json = false;
+};
+
+// One group's proven values; all binary64.
+struct GroupFacts {
+  LayerGroup group;
+  RoundedValues frequencies, unscaled, magnitude, softmax;
+};
+
+GroupFacts FactsOf(const LayerGroup& group) {
+  const ExactRotation rotation(group.scheme);
+  const ExactRotation unscaled(Scheme(rope::Params{.rotary = RotaryOf(group.scheme)}));
+  return {group, rotation.Frequencies(Dtype::f64), unscaled.Frequencies(Dtype::f64),
+          rotation.Magnitude(Dtype::f64), rotation.SoftmaxMultiplier(Dtype::f64)};
+}
+
+std::string_view ProofName(Proof proof) {
+  return proof == Proof::exact ? "exact" : proof == Proof::proven ? "proven" : "undecided";
+}
+
+// Tokens a turn: 2 pi / frequency. A reading aid, not proven.
+double Wavelength(double frequency) { return 2 * std::numbers::pi / frequency; }
+
+nlohmann::ordered_json ToRecord(const RoundedValues& values, size_t i) {
+  return {{"value", values.values[i]}, {"proof", ProofName(values.proofs[i])}};
+}
+
+nlohmann::ordered_json ToRecord(const GroupFacts& facts) {
+  const Rotary& rotary = RotaryOf(facts.group.scheme);
+  nlohmann::ordered_json record{{"kind", facts.group.kind}, {"layers", facts.group.layers}};
+  record["scheme"] = ToJson(facts.group.scheme);
+  record["channels"] = {rotary.rotary_offset, rotary.rotary_offset + rotary.rotary_dim};
+  record["magnitude"] = ToRecord(facts.magnitude, 0);
+  record["softmax_multiplier"] = ToRecord(facts.softmax, 0);
+  record["pairs"] = nlohmann::ordered_json::array();
+  for (size_t i = 0; i < facts.frequencies.values.size(); ++i) {
+    const double frequency = facts.frequencies.values[i];
+    record["pairs"].push_back({{"pair", i},
+                               {"channels", rotary.Channels(static_cast<int64_t>(i))},
+                               {"frequency", frequency},
+                               {"proof", ProofName(facts.frequencies.proofs[i])},
+                               {"wavelength", Wavelength(frequency)},
+                               {"ratio", frequency / facts.unscaled.values[i]}});
+  }
+  return record;
+}
+
+nlohmann::ordered_json ToRecord(const ModelConfig& model, const std::vector<GroupFacts>& groups) {
+  nlohmann::ordered_json record{{"version", 1}, {"source", model.source}};
+  record["model_type"] = model.model_type;
+  record["num_attention_heads"] = ToJson(model.num_attention_heads);
+  record["num_key_value_heads"] = ToJson(model.num_key_value_heads);
+  record["num_hidden_layers"] = ToJson(model.num_hidden_layers);
+  record["max_position"] = ToJson(model.max_position);
+  record["pairing_source"] = model.pairing_source;
+  record["groups"] = nlohmann::ordered_json::array();
+  for (const GroupFacts& facts : groups) record["groups"].push_back(ToRecord(facts));
+  record["notes"] = model.notes;
+  return record;
+}
+
+// {0, 1, 2, 5} as "0-2, 5".
+std::string Ranges(const std::vector<int64_t>& indices) {
+  std::vector<std::string> ranges;
+  for (size_t first = 0, next = 0; first < indices.size(); first = next) {
+    for (next = first + 1; next < indices.size() && indices[next] == indices[next - 1] + 1;) ++next;
+    ranges.push_back(next == first + 1 ? fmt::format("{}", indices[first])
+                                       : fmt::format("{}-{}", indices[first], indices[next - 1]));
+  }
+  return fmt::format("{}", fmt::join(ranges, ", "));
+}
+
+void PrintLine(std::string_view name, const std::string& value) {
+  fmt::print("  {:<22} {}\n", name, value);
+}
+
+std::string WithProof(const RoundedValues& values, size_t i) {
+  return fmt::format("{} ({})", values.values[i], ProofName(values.proofs[i]));
+}
+
+// At most `wanted` of `count` rows, evenly spread, the first and the last among them.
+std::set<size_t> Rows(size_t count, const std::string& wanted) {
+  std::set<size_t> rows;
+  size_t most = count;
+  if (wanted != "all") {
+    char* end = nullptr;
+    const long long parsed = std::strtoll(wanted.c_str(), &end, 10);
+    Require(!wanted.empty() && *end == '\0' && parsed >= 1,
+            "--pairs must be all or a number above 0, got {}", Shown(wanted));
+    most = std::min(count, static_cast<size_t>(parsed));
+  }
+  for (size_t i = 0; i < most; ++i) rows.insert(most == 1 ? 0 : i * (count - 1) / (most - 1));
+  return rows;
+}
+
+void PrintFrequencies(const GroupFacts& facts, const std::string& wanted) {
+  const std::vector<double>& frequencies = facts.frequencies.values;
+  const ProofCounts& counts = facts.frequencies.counts;
+  PrintLine("frequencies",
+            fmt::format("radians per token, correctly rounded to binary64: {} exact, {} proven, {} "
+                        "undecided",
+                        counts.exact, counts.proven, counts.undecided));
+  fmt::print("  {:>6}  {:>24}  {:>14}  {:>14}\n", "pair", "frequency", "tokens a turn",
+             "of unscaled");
+  for (size_t i : Rows(frequencies.size(), wanted)) {
+    fmt::print("  {:>6}  {:>24}  {:>14.8g}  {:>14.8g}\n", i, frequencies[i],
+               Wavelength(frequencies[i]), frequencies[i] / facts.unscaled.values[i]);
+  }
+}
+
+void Print(const GroupFacts& facts, const std::string& wanted) {
+  const LayerGroup& group = facts.group;
+  const Rotary& rotary = RotaryOf(group.scheme);
+  fmt::print("\n{}{}: {}\n", group.kind,
+             group.layers.empty() ? "" : fmt::format(" (layers {})", Ranges(group.layers)),
+             Name(group.scheme));
+  PrintLine("channels", rotary.rotary_dim == 0
+                            ? fmt::format("none of {} rotate", rotary.head_dim)
+                            : fmt::format("{}-{} of {} rotate, {} pairs", rotary.rotary_offset,
+                                          rotary.rotary_offset + rotary.rotary_dim - 1,
+                                          rotary.head_dim, rotary.Pairs()));
+  for (const auto& [name, value] : ToJson(group.scheme).items()) {
+    const bool told =
+        name == "scheme" || name == "head_dim" || name == "rotary_dim" || name == "rotary_offset";
+    if (told || value.is_null()) continue;
+    PrintLine(name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  PrintLine("resulting magnitude", WithProof(facts.magnitude, 0));
+  PrintLine("softmax multiplier", WithProof(facts.softmax, 0));
+  PrintFrequencies(facts, wanted);
+}
+
+void Print(const ModelConfig& model, const std::vector<GroupFacts>& groups,
+           const std::string& wanted) {
+  fmt::print("{}\n", model.source);
+  const auto print_count = [](std::string_view name, const std::optional<int64_t>& count) {
+    if (count) PrintLine(name, fmt::format("{}", *count));
+  };
+  if (!model.model_type.empty()) PrintLine("model_type", model.model_type);
+  PrintLine("pairing known from", model.pairing_source);
+  print_count("attention heads", model.num_attention_heads);
+  print_count("key/value heads", model.num_key_value_heads);
+  print_count("layers", model.num_hidden_layers);
+  print_count("max position", model.max_position);
+  for (const GroupFacts& facts : groups) Print(facts, wanted);
+  if (!model.notes.empty()) fmt::print("\nnotes\n");
+  for (const std::string& note : model.notes) fmt::print("  {}\n", note);
+}
+
+void Run(const Options& options) {
+  const ModelConfig model = options.scheme.Resolve();
+  std::vector<GroupFacts> groups;
+  for (const LayerGroup& group : model.groups) groups.push_back(FactsOf(group));
+  if (options.json) {
+    fmt::print("{}\n", ToRecord(model, groups).dump(2));
+  } else {
+    Print(model, groups, options.pairs);
+  }
+}
+
+}  // namespace
+
+void AddDescribe(CLI::App& program, int& exit_code) {
+  CLI::App* command = program.add_subcommand(
+      "describe", "Which frequencies, magnitude, width and pairing a model really uses, per layer");
+  auto options = std::make_shared<Options>();
+  options->scheme.AddTo(*command);
+  command->add_option("--pairs", options->pairs, "rows of the frequency table: all, or how many");
+  command->add_flag("--json", options->json, "print JSON (always every pair)");
+  command->callback([options, &exit_code] {
+    Run(*options);
+    exit_code = kHolds;
+  });
+}
+
+}  // namespace posgauge::cli

@@ -1,0 +1,72 @@
+// posgauge schemes [NAME]: what the schemes are and what their fields mean.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "posgauge/cli/command.h"
+#include "posgauge/schemes/base/scheme.h"
+
+namespace posgauge::cli {
+
+namespace {
+
+struct Options {
+  std::string name;
+  bool json = false;
+};
+
+nlohmann::ordered_json ToRecord(const SchemeInfo& scheme) {
+  nlohmann::ordered_json record{{"name", scheme.name}, {"summary", scheme.summary}};
+  record["fields"] = nlohmann::ordered_json::array();
+  for (const FieldInfo& field : scheme.fields) {
+    nlohmann::ordered_json entry{{"name", field.name},
+                                 {"type", field.type},
+                                 {"default", nlohmann::ordered_json::parse(field.default_value)},
+                                 {"description", field.description}};
+    if (!field.choices.empty()) entry["choices"] = field.choices;
+    record["fields"].push_back(std::move(entry));
+  }
+  return record;
+}
+
+void PrintFields(const SchemeInfo& scheme) {
+  fmt::print("{}: {}\n", scheme.name, scheme.summary);
+  for (const FieldInfo& field : scheme.fields) {
+    const std::string type =
+        field.choices.empty() ? field.type : fmt::format("{}", fmt::join(field.choices, "|"));
+    const std::string if_none = field.default_value == "null" ? "not set" : field.default_value;
+    fmt::print("  {}  ({}; default {})\n      {}\n", field.name, type, if_none, field.description);
+  }
+}
+
+void Run(const Options& options) {
+  std::vector<SchemeInfo> schemes = AllSchemes();
+  if (!options.name.empty()) {
+    const std::string known(Name(ParseScheme(options.name, {})));
+    std::erase_if(schemes, [&](const SchemeInfo& scheme) { return scheme.name != known; });
+  }
+  if (options.json) {
+    nlohmann::ordered_json record{{"version", 1}, {"schemes", nlohmann::ordered_json::array()}};
+    for (const SchemeInfo& scheme : schemes) record["schemes"].push_back(ToRecord(scheme));
+    fmt::print("{}\n", record.dump(2));
+  } else if (!options.name.empty()) {
+    PrintFields(schemes.front());
+  } else {
+    for (const SchemeInfo& scheme : schemes) fmt::print("{:<8} {}\n", scheme.name, scheme.summary);
+  }
+}
+
+}  // namespace
+
+void AddSchemes(CLI::App& program, int& exit_code) {
+  CLI::App* command = program.add_subcommand("schemes", "List the schemes, or a scheme's fields");
+  auto options = std::make_shared<Options>();
+  command->add_option("name", options->name, "a scheme's word: show its fields");
+  command->add_flag("--json", options->json, "print JSON");
+  command->callback([options, &exit_code] {
+    Run(*options);
+    exit_code = kHolds;
+  });
+}
+
+}  // namespace posgauge::cli

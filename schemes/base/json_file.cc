@@ -1,0 +1,117 @@
+#include "posgauge/schemes/base/json_file.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <vector>
+
+#include "posgauge/schemes/base/error.h"
+#include "posgauge/schemes/base/fields.h"
+
+namespace posgauge {
+
+namespace {
+
+using nlohmann::json;
+
+// Below any stack: copying and printing JSON recurse. Published configs nest 4 deep.
+constexpr size_t kDeepest = 64;
+constexpr size_t kLargestFile = 16 << 20;
+
+// Walks the text without building anything and throws for what a lenient reader lets through. Of
+// the parser's own errors it keeps the place, which its exceptions do not always hold.
+class StrictReader {
+ public:
+  StrictReader(std::string_view text, const std::string& source) : text_(text), source_(source) {}
+
+  bool null() { return true; }
+  bool boolean(bool) { return true; }
+  bool number_integer(json::number_integer_t) { return true; }
+  bool number_unsigned(json::number_unsigned_t) { return true; }
+  bool number_float(json::number_float_t, const json::string_t&) { return true; }
+  bool string(json::string_t&) { return true; }
+  bool binary(json::binary_t&) { return true; }
+  bool start_object(size_t) { return Enter(); }
+  bool start_array(size_t) { return Enter(); }
+  bool end_object() { return Leave(); }
+  bool end_array() { return Leave(); }
+
+  bool key(json::string_t& name) {
+    if (!keys_.back().insert(name).second) {
+      throw FormatError(fmt::format(
+          "{}: the key {} appears twice in one object, and readers disagree on which counts",
+          source_, Shown(name)));
+    }
+    return true;
+  }
+
+  bool parse_error(size_t position, const std::string&, const json::exception& error) {
+    const std::string_view before = text_.substr(0, position == 0 ? 0 : position - 1);
+    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
+    const size_t newline = before.rfind('\n');
+    const size_t column = before.size() - (newline == before.npos ? 0 : newline + 1) + 1;
+    throw FormatError(fmt::format("{}:{}:{}: {}", source_, line, column, Reason(before, error)));
+  }
+
+ private:
+  bool Enter() {
+    keys_.emplace_back();
+    if (keys_.size() > kDeepest) {
+      throw FormatError(fmt::format("{}: nested deeper than {} levels", source_, kDeepest));
+    }
+    return true;
+  }
+
+  bool Leave() {
+    keys_.pop_back();
+    return true;
+  }
+
+  std::string Reason(std::string_view before, const json::exception& error) const {
+    constexpr int kNumberOverflow = 406;
+    if (error.id == kNumberOverflow) return "a number must fit in binary64 (largest 1.8e308)";
+    const size_t last = before.size();
+    if (last >= text_.size()) return "the JSON ends too early";
+    if (text_[last] == 'N' || text_[last] == 'I') {
+      return "NaN and Infinity are not JSON; numbers must be finite";
+    }
+    return fmt::format("not JSON at {}", Shown(std::string(text_.substr(last, 20))));
+  }
+
+  std::string_view text_;
+  const std::string& source_;
+  std::vector<std::set<std::string>> keys_;  // one an open object or list
+};
+
+}  // namespace
+
+json ParseJson(std::string_view text, const std::string& source) {
+  if (text.find_first_not_of(" \t\r\n") == text.npos) {
+    throw FormatError(fmt::format("{}: is empty, expected JSON", source));
+  }
+  StrictReader strict(text, source);
+  json::sax_parse(text, &strict);
+  return json::parse(text);
+}
+
+json ReadJson(const std::filesystem::path& path) {
+  const std::string source = path.string();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw FileError(fmt::format("{}: is a directory, expected a JSON file", source));
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw FileError(fmt::format("{}: cannot open: {}", source, std::strerror(errno)));
+  std::string text(kLargestFile + 1, '\0');
+  file.read(text.data(), static_cast<std::streamsize>(text.size()));
+  if (file.bad()) throw FileError(fmt::format("{}: cannot read", source));
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kLargestFile) {
+    throw FormatError(fmt::format("{}: larger than {} MiB", source, kLargestFile >> 20));
+  }
+  return ParseJson(text, source);
+}
+
+}  // namespace posgauge

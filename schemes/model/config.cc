@@ -1,0 +1,310 @@
+#include "posgauge/schemes/model/config.h"
+
+#include <algorithm>
+#include <array>
+
+#include "posgauge/schemes/base/domain.h"
+#include "posgauge/schemes/base/json_file.h"
+#include "posgauge/schemes/model/layers.h"
+#include "posgauge/schemes/model/model_type.h"
+#include "posgauge/schemes/model/not_rotary.h"
+#include "posgauge/schemes/model/rope_block.h"
+#include "posgauge/schemes/model/rotary_layout.h"
+#include "posgauge/schemes/model/section.h"
+
+namespace posgauge {
+
+namespace {
+
+using nlohmann::json;
+using Notes = std::vector<std::string>;
+
+// The keys about rotation that are read, or are known to leave it alone.
+constexpr auto kUnderstood = std::to_array<std::string_view>({"rope_theta",
+                                                              "rotary_emb_base",
+                                                              "global_rope_theta",
+                                                              "local_rope_theta",
+                                                              "rope_local_base_freq",
+                                                              "rope_scaling",
+                                                              "rope_parameters",
+                                                              "partial_rotary_factor",
+                                                              "rotary_pct",
+                                                              "rope_pct",
+                                                              "rotary_emb_fraction",
+                                                              "rotary_dim",
+                                                              "qk_rope_head_dim",
+                                                              "no_rope_layers",
+                                                              "no_rope_layer_interval",
+                                                              "rope_interleave",
+                                                              "rope_interleaved",
+                                                              "rotary_emb_interleaved",
+                                                              "rotary",
+                                                              "use_rope",
+                                                              "flash_rotary",
+                                                              "rotary_value",
+                                                              "indexer_rope_interleave"});
+
+// A key about rotation has the word "rope" or "rotary" in its name: no_rope_layers, not property.
+bool IsAboutRotation(std::string_view key) {
+  const std::string words = fmt::format("_{}_", key);
+  return words.find("_rope_") != words.npos || words.find("_rotary_") != words.npos;
+}
+
+void RequireUnderstood(const Section& config) {
+  for (const auto& [key, value] : config.Json().items()) {
+    const bool known = std::find(kUnderstood.begin(), kUnderstood.end(), key) != kUnderstood.end();
+    Require(value.is_null() || known || !IsAboutRotation(key),
+            "{} is not understood and may change the rotation", config.Name(key));
+  }
+  Require(!config.Find<bool>("rotary_value").value_or(false),
+          "{} is not supported: the values rotate too", config.Name("rotary_value"));
+  Require(!config.Find<bool>("use_dynamic_ntk").value_or(false),
+          "{} is not supported: NTK scaling as Qwen-1's own code has it",
+          config.Name("use_dynamic_ntk"));
+  Require(!config.Has("dual_chunk_attention_config"),
+          "{} is not supported: dual chunk attention remaps positions",
+          config.Name("dual_chunk_attention_config"));
+}
+
+// The part about text of a multimodal config.
+Section TextPart(const json& root, Notes& notes) {
+  const Section whole(root, "");
+  for (std::string_view key : {"text_config", "language_config", "llm_config"}) {
+    if (const auto part = whole.FindSection(key)) {
+      notes.push_back(fmt::format("multimodal: only {} is read", key));
+      return *part;
+    }
+  }
+  return whole;
+}
+
+std::optional<int64_t> ReadCount(const Section& config,
+                                 std::initializer_list<std::string_view> keys, int64_t most) {
+  for (std::string_view key : keys) {
+    const auto count = config.Find<int64_t>(key);
+    if (!count) continue;
+    Require(*count >= 1 && *count <= most, "{} must be in 1..{}, got {}", config.Name(key), most,
+            *count);
+    return count;
+  }
+  return std::nullopt;
+}
+
+// Heads and the longest context, where the config or the model's code tells.
+void ReadSizes(const Section& config, const ModelType* type, ModelConfig& model) {
+  constexpr int64_t kMostHeads = 65536;
+  model.num_attention_heads = ReadCount(config, {"num_attention_heads", "n_head"}, kMostHeads);
+  model.num_key_value_heads = ReadCount(config, {"num_key_value_heads"}, kMostHeads);
+  Require(!model.num_attention_heads || !model.num_key_value_heads ||
+              *model.num_attention_heads % *model.num_key_value_heads == 0,
+          "{} must be a multiple of {} {}, got {}", config.Name("num_attention_heads"),
+          config.Name("num_key_value_heads"), model.num_key_value_heads.value_or(0),
+          model.num_attention_heads.value_or(0));
+  model.max_position =
+      ReadCount(config, {"max_position_embeddings", "n_positions"}, kLargestLength);
+  if (!model.max_position && type && type->max_position != 0) {
+    model.max_position = type->max_position;
+    model.notes.push_back(fmt::format(
+        "max_position_embeddings is not in the config: {} is what model_type {} fills in",
+        type->max_position, type->name));
+  }
+}
+
+// The block that scales: rope_parameters, or rope_scaling as older configs have it. `kinds` where
+// the config has one for each kind of layer.
+struct Blocks {
+  std::optional<Section> flat;
+  std::vector<std::pair<std::string, Section>> kinds;
+};
+
+// A block without the keys that say nothing about scaling and the spelling of its type.
+json Essence(const Section& block) {
+  json essence = json::object();
+  for (const auto& [key, value] : block.Json().items()) {
+    const bool aside = key == "type" || key == "rope_theta" || key == "partial_rotary_factor";
+    if (!aside && !value.is_null()) essence[key] = value;
+  }
+  essence["rope_type"] = RopeTypeOf(block);
+  return essence;
+}
+
+Blocks ReadBlocks(const Section& config) {
+  std::optional<Section> old_block = config.FindSection("rope_scaling");
+  std::optional<Section> new_block = config.FindSection("rope_parameters");
+  if (old_block && old_block->Json().empty()) old_block.reset();
+  if (new_block && new_block->Json().empty()) new_block.reset();
+  if (!new_block) return {old_block, {}};
+  const json& entries = new_block->Json();
+  const auto is_block = [](const json& entry) { return entry.is_object() || entry.is_null(); };
+  const bool some = std::any_of(entries.begin(), entries.end(),
+                                [](const json& entry) { return entry.is_object(); });
+  Require(!some || std::all_of(entries.begin(), entries.end(), is_block),
+          "{} mixes blocks of layer kinds with values of its own", config.Name("rope_parameters"));
+  Require(!old_block || (!some && Essence(*old_block) == Essence(*new_block)),
+          "{} and {} disagree: keep one", config.Name("rope_scaling"),
+          config.Name("rope_parameters"));
+  if (!some) return {new_block, {}};
+  Blocks blocks;
+  for (const auto& [kind, entry] : entries.items()) {
+    if (entry.is_null()) continue;
+    Require(IsAttention(kind),
+            "{} is not a known kind of layer: full_attention, sliding_attention, chunked_attention",
+            new_block->Name(kind));
+    blocks.kinds.emplace_back(kind, Section(entry, new_block->Name(kind) + "."));
+  }
+  return blocks;
+}
+
+// Reads one config; a member is what its later steps need of the earlier ones.
+struct Reader {
+  const Section config;
+  const ConfigOverrides& overrides;
+  ModelConfig& model;
+  const ModelType* const type;
+  Layers layers;
+
+  RopeContext Context(bool nested) const {
+    return {.config = config,
+            .nested = nested,
+            .type = type,
+            .max_position = model.max_position,
+            .length = overrides.length};
+  }
+
+  Rotary Layout(const std::optional<Section>& block, Pairing pairing, double base) {
+    Rotary rotary = ReadRotaryWidth(config, block, type, model.notes);
+    rotary.pairing = pairing;
+    rotary.base = base;
+    return rotary;
+  }
+
+  void AddGroup(std::string kind, std::vector<int64_t> indices, Scheme scheme) {
+    Validate(scheme);
+    model.groups.push_back({std::move(kind), std::move(indices), std::move(scheme)});
+  }
+
+  // One block for all layers.
+  void ReadFlat(const std::optional<Section>& block, Pairing pairing) {
+    const std::vector<std::string> kinds = layers.RotatingKinds();
+    Require(type != nullptr || kinds.size() < 2,
+            "{} mixes {} and model_type {} is not known: which of them rotate, and how, is not in "
+            "the config",
+            config.Name("layer_types"), fmt::join(kinds, ", "), Shown(model.model_type));
+    const double base = ReadBase(config, block, /*nested=*/false, type, model.notes);
+    AddGroup("all", layers.Rotating(),
+             ReadRopeBlock(block, Layout(block, pairing, base), Context(false), model.notes));
+  }
+
+  // Global layers have the block, local ones a base of their own and no scaling (Gemma 3).
+  void ReadLocalAndGlobal(const std::optional<Section>& block, Pairing pairing) {
+    const double base = ReadBase(config, block, /*nested=*/false, type, model.notes);
+    auto local = config.Find<double>("rope_local_base_freq");
+    if (!local) local = config.Find<double>("local_rope_theta");
+    if (!local) {
+      Require(type && type->local_base != 0, "{} is missing", config.Name("rope_local_base_freq"));
+      local = type->local_base;
+      model.notes.push_back(
+          fmt::format("the local base is not in the config: {} is what model_type {} fills in",
+                      *local, type->name));
+    }
+    const Rotary rotary = Layout(block, pairing, base);
+    const Scheme global = ReadRopeBlock(block, rotary, Context(false), model.notes);
+    if (std::holds_alternative<linear::Params>(global)) {
+      model.notes.push_back(
+          "the linear factor is on global layers only; gemma.cpp leaves it out altogether");
+    }
+    Rotary local_rotary = rotary;
+    local_rotary.base = *local;
+    AddGroup("full_attention", layers.Rotating("full_attention"), global);
+    AddGroup("sliding_attention", layers.Rotating("sliding_attention"),
+             rope::Params{.rotary = local_rotary});
+  }
+
+  // A block for each kind of layer.
+  void ReadNested(const std::vector<std::pair<std::string, Section>>& kinds, Pairing pairing) {
+    for (const std::string& kind : layers.RotatingKinds()) {
+      const bool has_block = std::any_of(kinds.begin(), kinds.end(),
+                                         [&](const auto& entry) { return entry.first == kind; });
+      Require(has_block, "{} has no block for the kind {} of layer_types",
+              config.Name("rope_parameters"), kind);
+    }
+    for (const auto& [kind, block] : kinds) {
+      std::vector<int64_t> indices = layers.Rotating(kind);
+      if (indices.empty() && !layers.kinds.empty()) {
+        model.notes.push_back(fmt::format("{} is for no layer that rotates",
+                                          config.Name("rope_parameters") + "." + kind));
+        continue;
+      }
+      const double base = ReadBase(config, block, /*nested=*/true, type, model.notes);
+      AddGroup(kind, std::move(indices),
+               ReadRopeBlock(block, Layout(block, pairing, base), Context(true), model.notes));
+    }
+    Require(!model.groups.empty(), "{} has no block for any layer", config.Name("rope_parameters"));
+  }
+
+  void ReadGroups() {
+    const KnownPairing pairing =
+        ReadPairing(config, model.model_type, type, overrides.pairing, model.notes);
+    model.pairing_source = pairing.source;
+    const Blocks blocks = ReadBlocks(config);
+    const bool local = config.Has("rope_local_base_freq") || config.Has("local_rope_theta") ||
+                       (type && type->rule == LayerRule::local_base);
+    if (!blocks.kinds.empty()) {
+      ReadNested(blocks.kinds, pairing.pairing);
+    } else if (local) {
+      ReadLocalAndGlobal(blocks.flat, pairing.pairing);
+    } else {
+      ReadFlat(blocks.flat, pairing.pairing);
+    }
+  }
+};
+
+void KeepFirstOfEach(Notes& notes) {
+  Notes kept;
+  for (std::string& note : notes) {
+    if (std::find(kept.begin(), kept.end(), note) == kept.end()) kept.push_back(std::move(note));
+  }
+  notes = std::move(kept);
+}
+
+ModelConfig ReadText(const json& root, const std::string& source,
+                     const ConfigOverrides& overrides) {
+  ModelConfig model;
+  model.source = source;
+  const Section config = TextPart(root, model.notes);
+  model.model_type = config.Find<std::string>("model_type").value_or("");
+  RequireRotary(config, model.model_type);
+  RequireUnderstood(config);
+  const ModelType* type = FindModelType(model.model_type);
+  Reader reader{config, overrides, model, type, ReadLayers(config, type, model.notes)};
+  model.num_hidden_layers = reader.layers.count;
+  ReadSizes(config, type, model);
+  reader.ReadGroups();
+  const bool by_length =
+      std::any_of(model.groups.begin(), model.groups.end(), [](const LayerGroup& group) {
+        const auto* scaled = std::get_if<ntk::Params>(&group.scheme);
+        return scaled != nullptr && scaled->length.has_value();
+      });
+  if (overrides.length && !by_length) {
+    model.notes.push_back("the given length has no effect: no frequency depends on it");
+  }
+  KeepFirstOfEach(model.notes);
+  return model;
+}
+
+}  // namespace
+
+ModelConfig ModelConfigFromJson(const json& root, const std::string& source,
+                                const ConfigOverrides& overrides) {
+  try {
+    return ReadText(root, source, overrides);
+  } catch (const ParameterError& error) {
+    throw ParameterError(fmt::format("{}: {}", source, error.what()));
+  }
+}
+
+ModelConfig ReadModelConfig(const std::filesystem::path& path, const ConfigOverrides& overrides) {
+  return ModelConfigFromJson(ReadJson(path), path.string(), overrides);
+}
+
+}  // namespace posgauge
