@@ -138,7 +138,8 @@ void Print(const GroupFacts& facts, const std::string& wanted) {
                             : fmt::format("{}-{} of {} rotate, {} pairs", rotary.rotary_offset,
                                           rotary.rotary_offset + rotary.rotary_dim - 1,
                                           rotary.head_dim, rotary.Pairs()));
-  for (const auto& [name, value] : ToJson(group.scheme).items()) {
+  const nlohmann::ordered_json fields = ToJson(group.scheme);
+  for (const auto& [name, value] : fields.items()) {
     const bool told =
         name == "scheme" || name == "head_dim" || name == "rotary_dim" || name == "rotary_offset";
     if (told || value.is_null()) continue;
