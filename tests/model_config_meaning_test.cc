@@ -149,6 +149,25 @@ TEST(ModelConfig, OriginalLengthBesideTheBlockOverridesTheOneInsideOnlyWhenFlat)
   EXPECT_EQ(std::get<yarn::Params>(Only(nested)).original_length, 4096);
 }
 
+TEST(ModelConfig, TheBaseHasOtherNames) {
+  for (const std::string key : {"rope_theta", "rotary_emb_base"}) {
+    const ModelConfig model =
+        Read(R"({"model_type": "gpt_neox", "head_dim": 64, ")" + key + R"(": 123456.5})");
+    EXPECT_EQ(RotaryOf(Only(model)).base, 123456.5) << key;
+  }
+}
+
+TEST(ModelConfig, PartialWidthHasOtherNames) {
+  for (const std::string key :
+       {"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction"}) {
+    EXPECT_EQ(RotaryOf(Only(ReadLlama({{key, 0.25}}))).rotary_dim, 32) << key;
+  }
+  EXPECT_EQ(RotaryOf(Only(ReadLlama({{"rotary_dim", 48}}))).rotary_dim, 48);
+  const ModelConfig by_default = ReadLlama({{"model_type", "stablelm"}});
+  EXPECT_EQ(RotaryOf(Only(by_default)).rotary_dim, 32);
+  EXPECT_TRUE(HasNote(by_default, "0.25 is what model_type stablelm fills in"));
+}
+
 TEST(ModelConfig, PartialWidthIsOneProductTruncated) {
   const auto width = [](int64_t head_dim, double factor) {
     return RotaryOf(Only(ReadLlama({{"head_dim", head_dim}, {"partial_rotary_factor", factor}})))
