@@ -1,0 +1,179 @@
+#include "posgauge/golden/manifest.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "posgauge/golden/sha256.h"
+#include "posgauge/schemes/base/error.h"
+#include "posgauge/verify/atomic_file.h"
+#include "posgauge/verify/hex_float.h"
+
+namespace posgauge::golden {
+
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+// The tensor's shape with the extent of each named axis, -1 standing for any.
+void RequireShape(const Case& golden_case, const std::string& name,
+                  const std::vector<int64_t>& wanted) {
+  const std::vector<int64_t>& shape = golden_case.inputs.at(name).shape();
+  const bool fits =
+      std::equal(shape.begin(), shape.end(), wanted.begin(), wanted.end(),
+                 [](int64_t extent, int64_t want) { return want < 0 || extent == want; });
+  Require(fits, "{}: {} must have the shape [{}], got [{}]", golden_case.id, name,
+          fmt::join(wanted, ", "), fmt::join(shape, ", "));
+}
+
+// Tokens of an input of positions, each finite.
+int64_t RequirePositions(const Case& golden_case, const std::string& name) {
+  RequireShape(golden_case, name, {-1});
+  const Tensor& positions = golden_case.inputs.at(name);
+  for (double position : positions.Values()) {
+    Require(std::isfinite(position), "{}: {} must be finite, got {}", golden_case.id, name,
+            position);
+  }
+  return positions.shape()[0];
+}
+
+// Heads of an input [tokens, heads, head_dim].
+int64_t RequireRows(const Scheme& scheme, const Case& golden_case, const std::string& name,
+                    int64_t tokens) {
+  RequireShape(golden_case, name, {tokens, -1, RotaryOf(scheme).head_dim});
+  return golden_case.inputs.at(name).shape()[1];
+}
+
+}  // namespace
+
+std::vector<std::string> InputsOf(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::frequencies:
+    case Quantity::magnitude:
+      return {};
+    case Quantity::table:
+      return {"positions"};
+    case Quantity::rotate:
+    case Quantity::rotate_backward:
+      return {"positions", "x"};
+    case Quantity::scores:
+      return {"query_positions", "key_positions", "q", "k", "scale"};
+  }
+  return {};
+}
+
+std::vector<std::string> OutputsOf(Quantity quantity) {
+  switch (quantity) {
+    case Quantity::frequencies:
+      return {"frequencies"};
+    case Quantity::magnitude:
+      return {"magnitude", "softmax_multiplier"};
+    case Quantity::table:
+      return {"cos", "sin"};
+    case Quantity::rotate:
+    case Quantity::rotate_backward:
+      return {"out"};
+    case Quantity::scores:
+      return {"scores"};
+  }
+  return {};
+}
+
+std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case) {
+  const auto shape = [&](const char* name) { return golden_case.inputs.at(name).shape(); };
+  switch (golden_case.quantity) {
+    case Quantity::frequencies:
+      return {RotaryOf(scheme).Pairs()};
+    case Quantity::magnitude:
+      return {1};
+    case Quantity::table:
+      return {shape("positions")[0], RotaryOf(scheme).Pairs()};
+    case Quantity::rotate:
+    case Quantity::rotate_backward:
+      return shape("x");
+    case Quantity::scores:
+      return {shape("q")[1], shape("q")[0], shape("k")[0]};
+  }
+  return {};
+}
+
+void CheckInputs(const Scheme& scheme, const Case& golden_case) {
+  const std::vector<std::string> names = InputsOf(golden_case.quantity);
+  const std::string_view quantity = VariantName(golden_case.quantity);
+  for (const auto& [name, tensor] : golden_case.inputs) {
+    Require(std::ranges::find(names, name) != names.end(), "{}: {} is not an input of {}",
+            golden_case.id, name, quantity);
+    Require(tensor.dtype() == Dtype::f64, "{}: {} must be of dtype f64, got {}", golden_case.id,
+            name, Name(tensor.dtype()));
+  }
+  for (const std::string& name : names) {
+    Require(golden_case.inputs.contains(name), "{}: the input {} of {} is missing", golden_case.id,
+            name, quantity);
+  }
+  switch (golden_case.quantity) {
+    case Quantity::frequencies:
+    case Quantity::magnitude:
+      break;
+    case Quantity::table:
+      RequirePositions(golden_case, "positions");
+      break;
+    case Quantity::rotate:
+    case Quantity::rotate_backward:
+      RequireRows(scheme, golden_case, "x", RequirePositions(golden_case, "positions"));
+      break;
+    case Quantity::scores: {
+      const int64_t heads =
+          RequireRows(scheme, golden_case, "q", RequirePositions(golden_case, "query_positions"));
+      const int64_t key_heads =
+          RequireRows(scheme, golden_case, "k", RequirePositions(golden_case, "key_positions"));
+      Require(heads == key_heads, "{}: q and k must have the same heads, got {} and {}",
+              golden_case.id, heads, key_heads);
+      RequireShape(golden_case, "scale", {1});
+      break;
+    }
+  }
+}
+
+ordered_json NumberToJson(double value) {
+  const bool integer = std::trunc(value) == value && std::fabs(value) <= 0x1p53;
+  if (integer && !(value == 0 && std::signbit(value))) return static_cast<int64_t>(value);
+  return HexFloat(value);
+}
+
+double NumberFromJson(const json& value, const std::string& what) {
+  if (value.is_number_integer()) {
+    const auto number = value.get<double>();
+    Require(std::fabs(number) <= 0x1p53, "{} must be a hex float beyond 2^53, got {}", what,
+            value.dump());
+    return number;
+  }
+  if (value.is_number()) return value.get<double>();
+  Require(value.is_string(), "{} must be a number or a hex float as text, got {}", what,
+          value.dump());
+  const auto text = value.get<std::string>();
+  const std::string_view unsigned_text = std::string_view(text).substr(text.starts_with('-'));
+  const bool known = unsigned_text.starts_with("0x") || unsigned_text == "inf" || text == "nan";
+  char* end = nullptr;
+  const double number = known ? std::strtod(text.c_str(), &end) : 0;
+  Require(known && end == text.c_str() + text.size(),
+          "{} must be a hex float such as \"0x1.8p-3\", got {}", what, value.dump());
+  return number;
+}
+
+void WriteFiles(const std::filesystem::path& stem, const Files& files) {
+  WriteFileAtomically(stem.string() + ".safetensors", files.payload);
+  WriteFileAtomically(stem.string() + ".json", files.manifest);
+}
+
+Manifest ReadManifest(const std::filesystem::path& path) {
+  const Files files = ReadFiles(path);
+  const std::string stored = PayloadHash(files, path.string()), actual = Sha256(files.payload);
+  if (stored != actual) {
+    throw FormatError(fmt::format("{}: payload.sha256 is {}, but the payload's is {}",
+                                  path.string(), stored, actual));
+  }
+  return Decode(files, path.string());
+}
+
+}  // namespace posgauge::golden

@@ -15,7 +15,7 @@ namespace posgauge {
 enum class Arithmetic { exact, turn64, turn96, dd, f64, f32, f16, bf16 };
 template <>
 inline constexpr auto kVariantNames<Arithmetic> =
-    std::array<std::string_view, 7>{"exact", "turn64", "dd", "f64", "f32", "f16", "bf16"};
+    std::array<std::string_view, 8>{"exact", "turn64", "turn96", "dd", "f64", "f32", "f16", "bf16"};
 
 /// How the frequencies are formed in their arithmetic: `rn` correctly rounded, `pow`
 /// 1/base^(2i/d) as torch writes it, `exp` exp(-i log(base)/half), `recurrence` repeated products.
@@ -64,7 +64,7 @@ struct Contract {
   bool operator==(const Contract&) const = default;
 };
 
-/// Unit roundoff u: a rounding x -> x (1 + e) has |e| <= u. 0 for exact and for turn64, whose error
+/// Unit roundoff u: a rounding x -> x (1 + e) has |e| <= u. 0 for exact and for turns, whose error
 /// is absolute.
 double UnitRoundoff(Arithmetic arithmetic);
 

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "posgauge/reference/proof.h"
+#include "posgauge/schemes/base/scheme.h"
+#include "posgauge/verify/tensor.h"
+
+namespace posgauge::golden {
+
+/// What a case asks for; inputs and outputs by name in docs/golden-format.md.
+enum class Quantity { frequencies, magnitude, table, rotate, rotate_backward, scores };
+
+/// `invalid`: the outputs are wrong on purpose, as the named fault makes them.
+enum class Result { valid, invalid };
+
+/// Why a case exists: the kind of defect that it shows.
+struct Note {
+  std::string bug_type;  // "precision", "layout"
+  std::string description;
+  std::vector<std::string> links;
+  bool operator==(const Note&) const = default;
+};
+
+/// A flag that Compute sets by itself: some value of the case is not proven.
+inline constexpr std::string_view kUndecidedFlag = "Undecided";
+
+/// One output in one dtype.
+struct Rounding {
+  Tensor values;
+  Tensor distances;  // i32 of the same shape, for f64 and f32 only: RoundedValues::distances
+  ProofCounts proof;
+  std::vector<int64_t> undecided;  // flat indices, ascending
+  bool operator==(const Rounding&) const = default;
+};
+
+struct Case {
+  std::string id;  // lower-case words and digits joined by '-'; unique in the manifest
+  Quantity quantity = Quantity::table;
+  std::string comment;
+  std::vector<std::string> flags;  // each defined in the notes
+  Result result = Result::valid;
+  std::string fault;                     // of an invalid case
+  std::vector<Dtype> dtypes;             // floating, in the order of Dtype
+  std::map<std::string, Tensor> inputs;  // f64, exact
+  std::map<std::string, std::map<Dtype, Rounding>> outputs;
+};
+
+/// Everything that one manifest and its payload hold: vectors of one scheme.
+struct Manifest {
+  std::string generator, version;  // what wrote it
+  std::string comment;
+  std::string source;  // where the parameters come from; may be empty
+  Scheme scheme;
+  std::map<std::string, Note> notes;  // the definitions of exactly the flags in use
+  std::vector<Case> cases;
+};
+
+/// The two files of a manifest as bytes.
+struct Files {
+  std::string manifest, payload;
+};
+
+inline constexpr int kSchemaVersion = 1;
+inline constexpr uint64_t kMaxManifest = 64 << 20;  // bytes of JSON
+inline constexpr uint64_t kMaxPayload = uint64_t{1} << 32;
+
+/// Inputs with at most this many elements stand in the manifest too.
+inline constexpr size_t kMostInlineValues = 64;
+
+/// Names of the inputs and outputs of a quantity, in the order of the documentation.
+std::vector<std::string> InputsOf(Quantity quantity);
+std::vector<std::string> OutputsOf(Quantity quantity);
+
+/// The shape that an output has, given the case's inputs.
+std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case);
+
+/// Throws ParameterError, beginning with the case's id, unless the inputs are exactly those of the
+/// quantity, of dtype f64, with shapes that fit the scheme and each other, and positions are
+/// finite.
+void CheckInputs(const Scheme& scheme, const Case& golden_case);
+
+/// A number of an input as JSON: an integer up to 2^53 as such, anything else as a hex float
+/// ("0x1.8p-3", "-0x0p+0", "inf", "nan"), exact either way.
+nlohmann::ordered_json NumberToJson(double value);
+
+/// Inverse; other JSON numbers mean their nearest binary64. Throws ParameterError beginning with
+/// `what`.
+double NumberFromJson(const nlohmann::json& json, const std::string& what);
+
+/// The canonical bytes; `payload_file` is the name that the manifest gives its payload.
+Files Encode(const Manifest& manifest, const std::string& payload_file);
+
+/// Inverse, with complete checks but for the payload's hash. Throws FormatError that begins with
+/// `path`, the manifest's.
+Manifest Decode(const Files& files, const std::string& path);
+
+/// Reads a manifest and the payload beside it. Throws FileError, and FormatError if the manifest
+/// does not say where its payload is.
+Files ReadFiles(const std::filesystem::path& manifest_path);
+
+/// Writes PATH.safetensors and PATH.json for the path without extension, atomically each, the
+/// payload first. Throws FileError.
+void WriteFiles(const std::filesystem::path& stem, const Files& files);
+
+/// The hash that the manifest gives for the payload. Throws FormatError.
+std::string PayloadHash(const Files& files, const std::string& path);
+
+/// Reads, checks the hash and decodes. Throws FileError and FormatError.
+Manifest ReadManifest(const std::filesystem::path& path);
+
+}  // namespace posgauge::golden
+
+namespace posgauge {
+template <>
+inline constexpr auto kVariantNames<golden::Quantity> = std::array<std::string_view, 6>{
+    "frequencies", "magnitude", "table", "rotate", "rotate_backward", "scores"};
+template <>
+inline constexpr auto kVariantNames<golden::Result> =
+    std::array<std::string_view, 2>{"valid", "invalid"};
+}  // namespace posgauge
