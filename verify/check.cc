@@ -48,9 +48,9 @@ Findings CheckBlock(const Subject& subject, Positions positions, const TruthTabl
   const TruthTable& given = own ? *own : exact;
   if (info.quantity == "table") {
     const TablePair table = subject.Table(positions);
-    return {HoldToBound(table, layout, positions, given, subject.local_bound(),
-                        subject.magnitude()),
-            HoldToBudget(table, layout, positions, exact, subject.magnitude(), plan.budget)};
+    return {
+        HoldToBound(table, layout, positions, given, subject.local_bound(), subject.magnitude()),
+        HoldToBudget(table, layout, positions, exact, subject.magnitude(), plan.budget)};
   }
   const Tensor x = PlanInput(layout, positions, plan.heads, subject.io(), exact, plan.seed);
   const Tensor out = subject.Rotate(positions, x);
@@ -83,10 +83,9 @@ void RunBlock(const Subject& subject, const std::vector<double>& block, const Tr
   running.Try([&] {
     const std::vector<double> served = ServedPositions(subject.info(), block);
     if (served.empty()) return;
-    Findings findings =
-        served.size() == block.size()
-            ? CheckBlock(subject, block, exact, plan)
-            : CheckBlock(subject, served, TruthOf(subject.exact(), served), plan);
+    Findings findings = served.size() == block.size()
+                            ? CheckBlock(subject, block, exact, plan)
+                            : CheckBlock(subject, served, TruthOf(subject.exact(), served), plan);
     Append(running.all.contract, std::move(findings.contract));
     Append(running.all.budget, std::move(findings.budget));
     running.positions += served.size();
@@ -125,20 +124,19 @@ std::vector<double> ServedPositions(const KernelInfo& info, const std::vector<do
   return served;
 }
 
-std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects,
-                                      const CheckPlan& plan) {
+std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, const CheckPlan& plan) {
   std::vector<Running> running(subjects.size());
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (subjects[i].info().quantity != "frequencies") continue;
     running[i].Try([&] {
-      running[i].all.contract = HoldToBound(subjects[i].Frequencies(), subjects[i].exact(),
-                                            subjects[i].local_bound());
+      running[i].all.contract =
+          HoldToBound(subjects[i].Frequencies(), subjects[i].exact().EncloseFrequencies(),
+                      subjects[i].exact().EncloseMagnitude(), subjects[i].local_bound());
     });
   }
   for (size_t begin = 0; begin < plan.positions.size() && !subjects.empty(); begin += kBlock) {
     const auto first = plan.positions.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto count =
-        static_cast<std::ptrdiff_t>(std::min(kBlock, plan.positions.size() - begin));
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kBlock, plan.positions.size() - begin));
     const std::vector<double> block(first, first + count);
     const TruthTable exact = TruthOf(subjects.front().exact(), block);
     for (size_t i = 0; i < subjects.size(); ++i) {
