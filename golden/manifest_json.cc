@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <set>
 
+#include "posgauge/golden/json_reader.h"
 #include "posgauge/golden/manifest.h"
+#include "posgauge/golden/notes.h"
 #include "posgauge/golden/pretty_json.h"
 #include "posgauge/golden/sha256.h"
 #include "posgauge/schemes/base/error.h"
@@ -79,86 +81,7 @@ ordered_json CaseToJson(const Case& golden_case) {
   return object;
 }
 
-// A value of the manifest and where it stands. Its readers throw FormatError that says so.
-class Reader {
- public:
-  Reader(const json& value, std::string where) : value_(value), where_(std::move(where)) {}
-
-  const json& value() const { return value_; }
-
-  template <class... Args>
-  void Demand(bool holds, fmt::format_string<Args...> message, Args&&... args) const {
-    if (holds) return;
-    throw FormatError(
-        fmt::format("{} {}", where_, fmt::format(message, std::forward<Args>(args)...)));
-  }
-
-  // Requires an object with exactly the keys, the optional ones excepted.
-  void Keys(const std::vector<std::string>& keys,
-            const std::vector<std::string>& optional = {}) const {
-    Demand(value_.is_object(), "must be an object, got {}", Excerpt(value_));
-    for (const auto& [key, value] : value_.items()) {
-      Demand(std::ranges::find(keys, key) != keys.end() ||
-                 std::ranges::find(optional, key) != optional.end(),
-             "must not have the key {}", Excerpt(key));
-    }
-    for (const std::string& key : keys) Demand(value_.contains(key), "must have the key {}", key);
-  }
-
-  bool Has(const std::string& key) const { return value_.contains(key); }
-  Reader operator[](const std::string& key) const {
-    const bool top = where_.ends_with(": ");
-    return {value_.at(key), where_ + (top ? "" : ".") + key};
-  }
-
-  std::vector<Reader> List() const {
-    Demand(value_.is_array(), "must be a list, got {}", Excerpt(value_));
-    std::vector<Reader> elements;
-    for (size_t i = 0; i < value_.size(); ++i) {
-      elements.emplace_back(value_[i], fmt::format("{}[{}]", where_, i));
-    }
-    return elements;
-  }
-
-  std::string Text() const {
-    Demand(value_.is_string(), "must be a string, got {}", Excerpt(value_));
-    return value_.get<std::string>();
-  }
-
-  std::vector<std::string> Texts() const {
-    std::vector<std::string> texts;
-    for (const Reader& element : List()) texts.push_back(element.Text());
-    return texts;
-  }
-
-  int64_t Count() const {
-    Demand(value_.is_number_unsigned() && value_.get<uint64_t>() <= uint64_t{1} << 53,
-           "must be an integer in 0..2^53, got {}", Excerpt(value_));
-    return value_.get<int64_t>();
-  }
-
-  std::vector<int64_t> Counts() const {
-    std::vector<int64_t> counts;
-    for (const Reader& element : List()) counts.push_back(element.Count());
-    return counts;
-  }
-
-  // Calls read(), which may throw ParameterError, and gives its message this place.
-  template <class Read>
-  auto Located(const Read& read) const {
-    try {
-      return read();
-    } catch (const ParameterError& error) {
-      throw FormatError(fmt::format("{}: {}", where_, error.what()));
-    }
-  }
-
- private:
-  const json& value_;
-  std::string where_;  // "path: cases[3].id"
-};
-
-ProofCounts ProofFromJson(const Reader& reader) {
+ProofCounts ProofFromJson(const JsonReader& reader) {
   ProofCounts proof;
   proof.exact = reader["exact"].Count();
   proof.proven = reader["proven"].Count();
@@ -169,34 +92,12 @@ ProofCounts ProofFromJson(const Reader& reader) {
   return proof;
 }
 
-// Words of a case's id, which is part of tensor names.
-bool IsId(const std::string& text) {
-  const auto legal = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9'); };
-  bool last_legal = false;
-  for (char c : text) {
-    if (!legal(c) && !(c == '-' && last_legal)) return false;
-    last_legal = legal(c);
-  }
-  return last_legal && text.size() <= 64;
-}
-
-std::map<std::string, Note> NotesFromJson(const Reader& reader) {
-  reader.Demand(reader.value().is_object(), "must be an object, got {}", Excerpt(reader.value()));
-  std::map<std::string, Note> notes;
-  for (const auto& [flag, unused] : reader.value().items()) {
-    const Reader note = reader[flag];
-    note.Keys({"bug_type", "description", "links"});
-    notes[flag] = {note["bug_type"].Text(), note["description"].Text(), note["links"].Texts()};
-  }
-  return notes;
-}
-
 // Takes tensors out of the payload, so that what is left belongs to no case.
 class Payload {
  public:
   Payload(std::map<std::string, Tensor> tensors) : tensors_(std::move(tensors)) {}
 
-  Tensor Take(const Reader& reader, const std::string& name, Dtype dtype,
+  Tensor Take(const JsonReader& reader, const std::string& name, Dtype dtype,
               const std::vector<int64_t>& shape) {
     const auto at = tensors_.find(name);
     reader.Demand(at != tensors_.end(), "needs the tensor {}, which the payload lacks", name);
@@ -215,13 +116,13 @@ class Payload {
   std::map<std::string, Tensor> tensors_;
 };
 
-Tensor InputFromJson(const Reader& reader, const std::string& name, Payload& payload) {
+Tensor InputFromJson(const JsonReader& reader, const std::string& name, Payload& payload) {
   reader.Keys({"shape"}, {"values"});
   Tensor tensor = payload.Take(reader, name, Dtype::f64, reader["shape"].Counts());
   reader.Demand(reader.Has("values") == (tensor.size() <= kMostInlineValues),
                 "must have values exactly where it has at most {} elements", kMostInlineValues);
   if (!reader.Has("values")) return tensor;
-  const std::vector<Reader> values = reader["values"].List();
+  const std::vector<JsonReader> values = reader["values"].List();
   reader["values"].Demand(values.size() == tensor.size(), "must be {} numbers, got {}",
                           tensor.size(), values.size());
   for (size_t i = 0; i < values.size(); ++i) {
@@ -233,8 +134,9 @@ Tensor InputFromJson(const Reader& reader, const std::string& name, Payload& pay
   return tensor;
 }
 
-Rounding RoundingFromJson(const Reader& reader, const Case& golden_case, const std::string& output,
-                          Dtype dtype, const std::vector<int64_t>& shape, Payload& payload) {
+Rounding RoundingFromJson(const JsonReader& reader, const Case& golden_case,
+                          const std::string& output, Dtype dtype, const std::vector<int64_t>& shape,
+                          Payload& payload) {
   reader.Keys({"exact", "proven", "undecided", "max_bits"}, {"undecided_values"});
   Rounding rounding;
   rounding.proof = ProofFromJson(reader);
@@ -263,18 +165,16 @@ Rounding RoundingFromJson(const Reader& reader, const Case& golden_case, const s
   return rounding;
 }
 
-Case CaseFromJson(const Reader& reader, const Scheme& scheme, Payload& payload) {
+Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
+                  const std::map<std::string, Note>& notes, Payload& payload) {
   reader.Keys({"id", "quantity", "comment", "flags", "result", "dtypes", "inputs", "outputs"},
               {"fault"});
   Case golden_case;
-  golden_case.id = reader["id"].Text();
-  reader["id"].Demand(IsId(golden_case.id),
-                      "must be words of a-z and 0-9 joined by '-', at most 64 characters, got {}",
-                      Excerpt(golden_case.id));
+  golden_case.id = IdFromJson(reader["id"]);
   golden_case.quantity =
       reader.Located([&] { return ParseVariant<Quantity>("quantity", reader["quantity"].Text()); });
   golden_case.comment = reader["comment"].Text();
-  golden_case.flags = reader["flags"].Texts();
+  golden_case.flags = FlagsFromJson(reader["flags"], notes);
   golden_case.result =
       reader.Located([&] { return ParseVariant<Result>("result", reader["result"].Text()); });
   reader.Demand(reader.Has("fault") == (golden_case.result == Result::invalid),
@@ -291,14 +191,14 @@ Case CaseFromJson(const Reader& reader, const Scheme& scheme, Payload& payload) 
       "must be some of f64, f32, bf16, f16 in this order, got {}",
       Excerpt(reader["dtypes"].value()));
 
-  const Reader inputs = reader["inputs"];
+  const JsonReader inputs = reader["inputs"];
   inputs.Keys(InputsOf(golden_case.quantity));
   for (const std::string& name : InputsOf(golden_case.quantity)) {
     golden_case.inputs[name] = InputFromJson(inputs[name], InputTensor(golden_case, name), payload);
   }
   inputs.Located([&] { CheckInputs(scheme, golden_case); });
 
-  const Reader outputs = reader["outputs"];
+  const JsonReader outputs = reader["outputs"];
   outputs.Keys(OutputsOf(golden_case.quantity));
   std::vector<std::string> keys = {"shape"};
   for (Dtype dtype : golden_case.dtypes) keys.emplace_back(Name(dtype));
@@ -324,14 +224,14 @@ Case CaseFromJson(const Reader& reader, const Scheme& scheme, Payload& payload) 
 // The parsed JSON of a manifest whose outermost object is right.
 json ParseManifest(const std::string& text, const std::string& path) {
   json value = ParseStrictJson(text, path);
-  const Reader reader(value, path + ": ");
+  const JsonReader reader(value, path);
   reader.Demand(value.is_object() && value.contains("format") && value["format"] == kFormat,
                 "must be an object with \"format\": \"{}\"", kFormat);
   reader.Demand(value.contains("schema_version") && value["schema_version"] == kSchemaVersion,
                 "must have \"schema_version\": {}; this program reads no other", kSchemaVersion);
   reader.Keys({"format", "schema_version", "generator", "comment", "source", "scheme", "notes",
                "payload", "proof", "cases"});
-  const Reader payload = reader["payload"];
+  const JsonReader payload = reader["payload"];
   payload.Keys({"file", "bytes", "sha256"});
   const std::string file = payload["file"].Text();
   payload["file"].Demand(
@@ -375,11 +275,7 @@ Files Encode(const Manifest& manifest, const std::string& payload_file) {
   object["comment"] = manifest.comment;
   object["source"] = manifest.source;
   object["scheme"] = ToJson(manifest.scheme);
-  object["notes"] = ordered_json::object();
-  for (const auto& [flag, note] : manifest.notes) {
-    object["notes"][flag] = {
-        {"bug_type", note.bug_type}, {"description", note.description}, {"links", note.links}};
-  }
+  object["notes"] = NotesToJson(manifest.notes);
   object["payload"] = {
       {"file", payload_file}, {"bytes", files.payload.size()}, {"sha256", Sha256(files.payload)}};
   object["proof"] = ProofToJson(proof);
@@ -390,21 +286,21 @@ Files Encode(const Manifest& manifest, const std::string& payload_file) {
 
 Manifest Decode(const Files& files, const std::string& path) {
   const json value = ParseManifest(files.manifest, path);
-  const Reader reader(value, path + ": ");
+  const JsonReader reader(value, path);
   Manifest manifest;
   reader["generator"].Keys({"name", "version"});
   manifest.generator = reader["generator"]["name"].Text();
   manifest.version = reader["generator"]["version"].Text();
   manifest.comment = reader["comment"].Text();
   manifest.source = reader["source"].Text();
-  const Reader scheme = reader["scheme"];
+  const JsonReader scheme = reader["scheme"];
   manifest.scheme = scheme.Located([&] { return SchemeFromJson(scheme.value()); });
   scheme.Demand(json(ToJson(manifest.scheme)) == scheme.value(),
                 "must give every field of {}, so that a reader needs no defaults",
                 Name(manifest.scheme));
   manifest.notes = NotesFromJson(reader["notes"]);
 
-  const Reader bytes = reader["payload"]["bytes"];
+  const JsonReader bytes = reader["payload"]["bytes"];
   bytes.Demand(bytes.Count() == static_cast<int64_t>(files.payload.size()),
                "is {}, but the payload has {}", bytes.Count(), files.payload.size());
   Safetensors content =
@@ -414,15 +310,11 @@ Manifest Decode(const Files& files, const std::string& path) {
 
   std::set<std::string> ids, flags;
   ProofCounts proof;
-  for (const Reader& case_reader : reader["cases"].List()) {
-    Case golden_case = CaseFromJson(case_reader, manifest.scheme, payload);
+  for (const JsonReader& case_reader : reader["cases"].List()) {
+    Case golden_case = CaseFromJson(case_reader, manifest.scheme, manifest.notes, payload);
     case_reader["id"].Demand(ids.insert(golden_case.id).second, "must be unique, got {} again",
                              golden_case.id);
-    for (const std::string& flag : golden_case.flags) {
-      case_reader["flags"].Demand(manifest.notes.contains(flag), "has {}, which no note defines",
-                                  Excerpt(flag));
-      flags.insert(flag);
-    }
+    flags.insert(golden_case.flags.begin(), golden_case.flags.end());
     for (const auto& [name, roundings] : golden_case.outputs) {
       for (const auto& [dtype, rounding] : roundings) proof.Merge(rounding.proof);
     }

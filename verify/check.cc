@@ -35,13 +35,19 @@ struct Findings {
   Finding contract, budget;
 };
 
-Findings CheckBlock(const Subject& subject, Positions positions, const CheckPlan& plan) {
+Findings CheckBlock(const Subject& subject, Positions positions, const TruthTable& exact,
+                    const CheckPlan& plan) {
   const KernelInfo& info = subject.info();
   const Rotary& layout = subject.layout();
-  const TruthTable exact = TruthOf(subject.exact(), positions);
+  std::optional<TruthTable> own;
+  if (subject.TakesTable()) {
+    own = TruthOf(subject.SuppliedTable(positions));
+  } else if (!subject.GivenIsExact()) {
+    own = TruthOf(subject.given(), positions);
+  }
+  const TruthTable& given = own ? *own : exact;
   if (info.quantity == "table") {
     const TablePair table = subject.Table(positions);
-    const TruthTable given = TruthOf(subject.given(), positions);
     return {
         HoldToBound(table, layout, positions, given, subject.local_bound(), subject.magnitude()),
         HoldToBudget(table, layout, positions, exact, subject.magnitude(), plan.budget)};
@@ -49,10 +55,62 @@ Findings CheckBlock(const Subject& subject, Positions positions, const CheckPlan
   const Tensor x = PlanInput(layout, positions, plan.heads, subject.io(), exact, plan.seed);
   const Tensor out = subject.Rotate(positions, x);
   const Rotated rotated{layout, positions, x, out, info.quantity == "rotate_backward"};
-  const TruthTable given = subject.TakesTable() ? TruthOf(subject.SuppliedTable(positions))
-                                                : TruthOf(subject.given(), positions);
   return {HoldToBound(rotated, given, subject.local_bound()),
           HoldToBudget(rotated, exact, subject.magnitude(), plan.budget)};
+}
+
+// One kernel's state while blocks go by.
+struct Running {
+  Findings all;
+  uint64_t positions = 0;
+  std::optional<std::pair<Outcome, std::string>> ended;  // by the kernel's own answer
+
+  template <class Step>
+  void Try(Step step) {
+    if (ended) return;
+    try {
+      step();
+    } catch (const Unsupported& unsupported) {
+      ended = {Outcome::unsupported, unsupported.what()};
+    } catch (const KernelFailure& failure) {
+      ended = {Outcome::fail, failure.what()};
+    }
+  }
+};
+
+void RunBlock(const Subject& subject, const std::vector<double>& block, const TruthTable& exact,
+              const CheckPlan& plan, Running& running) {
+  running.Try([&] {
+    const std::vector<double> served = ServedPositions(subject.info(), block);
+    if (served.empty()) return;
+    Findings findings = served.size() == block.size()
+                            ? CheckBlock(subject, block, exact, plan)
+                            : CheckBlock(subject, served, TruthOf(subject.exact(), served), plan);
+    Append(running.all.contract, std::move(findings.contract));
+    Append(running.all.budget, std::move(findings.budget));
+    running.positions += served.size();
+  });
+}
+
+KernelCheck Conclude(const Subject& subject, const Running& running, const CheckPlan& plan) {
+  const std::string& name = subject.info().name;
+  KernelCheck check;
+  check.keeps_contract = ToVerdict("contract", kContractClaim, name, running.all.contract);
+  if (running.ended) {
+    check.keeps_contract.outcome = running.ended->first;
+    check.keeps_contract.note = running.ended->second;
+    return check;
+  }
+  check.blind = running.all.contract.blind;
+  if (subject.info().quantity == "frequencies") return check;
+  check.adequate = ToVerdict("adequate", BudgetClaim(plan.budget), name, running.all.budget);
+  check.contract_horizon = running.all.contract.holds_to;
+  check.adequate_horizon = running.all.budget.holds_to;
+  if (running.positions < plan.positions.size()) {
+    check.keeps_contract.note = fmt::format("{} of {} positions are in the kernel's range",
+                                            running.positions, plan.positions.size());
+  }
+  return check;
 }
 
 }  // namespace
@@ -66,45 +124,31 @@ std::vector<double> ServedPositions(const KernelInfo& info, const std::vector<do
   return served;
 }
 
-KernelCheck CheckKernel(const Subject& subject, const CheckPlan& plan) {
-  const KernelInfo& info = subject.info();
-  KernelCheck check;
-  const auto give_up = [&](Outcome outcome, const std::string& why) {
-    check.keeps_contract = ToVerdict("contract", kContractClaim, info.name, {});
-    check.keeps_contract.outcome = outcome;
-    check.keeps_contract.note = why;
-    check.adequate.reset();
-  };
-  try {
-    if (info.quantity == "frequencies") {
-      const Finding finding =
-          HoldToBound(subject.Frequencies(), subject.exact(), subject.local_bound());
-      check.keeps_contract = ToVerdict("contract", kContractClaim, info.name, finding);
-      return check;
-    }
-    const std::vector<double> positions = ServedPositions(info, plan.positions);
-    Findings all;
-    for (size_t begin = 0; begin < positions.size(); begin += kBlock) {
-      const size_t count = std::min(kBlock, positions.size() - begin);
-      Findings block = CheckBlock(subject, Positions(positions).subspan(begin, count), plan);
-      Append(all.contract, std::move(block.contract));
-      Append(all.budget, std::move(block.budget));
-    }
-    check.keeps_contract = ToVerdict("contract", kContractClaim, info.name, all.contract);
-    check.adequate = ToVerdict("adequate", BudgetClaim(plan.budget), info.name, all.budget);
-    check.contract_horizon = all.contract.holds_to;
-    check.adequate_horizon = all.budget.holds_to;
-    check.blind = all.contract.blind;
-    if (positions.size() < plan.positions.size()) {
-      check.keeps_contract.note = fmt::format("{} of {} positions are in the kernel's range",
-                                              positions.size(), plan.positions.size());
-    }
-  } catch (const Unsupported& unsupported) {
-    give_up(Outcome::unsupported, unsupported.what());
-  } catch (const KernelFailure& failure) {
-    give_up(Outcome::fail, failure.what());
+std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, const CheckPlan& plan) {
+  std::vector<Running> running(subjects.size());
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    if (subjects[i].info().quantity != "frequencies") continue;
+    running[i].Try([&] {
+      running[i].all.contract =
+          HoldToBound(subjects[i].Frequencies(), subjects[i].exact().EncloseFrequencies(),
+                      subjects[i].exact().EncloseMagnitude(), subjects[i].local_bound());
+    });
   }
-  return check;
+  for (size_t begin = 0; begin < plan.positions.size() && !subjects.empty(); begin += kBlock) {
+    const auto first = plan.positions.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kBlock, plan.positions.size() - begin));
+    const std::vector<double> block(first, first + count);
+    const TruthTable exact = TruthOf(subjects.front().exact(), block);
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      if (subjects[i].info().quantity == "frequencies") continue;
+      RunBlock(subjects[i], block, exact, plan, running[i]);
+    }
+  }
+  std::vector<KernelCheck> checks;
+  for (size_t i = 0; i < subjects.size(); ++i) {
+    checks.push_back(Conclude(subjects[i], running[i], plan));
+  }
+  return checks;
 }
 
 }  // namespace posgauge

@@ -26,9 +26,10 @@ struct KernelCheck {
   uint64_t blind = 0;           // values whose bound could not have failed
 };
 
-/// Positions beyond the kernel's declared range are left out; none left is `unsupported`. A kernel
-/// that answers `unsupported` or fails gives a verdict that says so.
-KernelCheck CheckKernel(const Subject& subject, const CheckPlan& plan);
+/// Checks kernels of one scheme side by side: positions go by in blocks, whose truth is enclosed
+/// once for all. Positions beyond a kernel's declared range are left out for it; none left is
+/// `unsupported`. A kernel that answers `unsupported` or fails gives a verdict that says so.
+std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, const CheckPlan& plan);
 
 /// The positions of the plan that the kernel says it serves.
 std::vector<double> ServedPositions(const KernelInfo& info, const std::vector<double>& positions);

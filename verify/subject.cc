@@ -174,9 +174,9 @@ RotaryBound BoundOf(const KernelInfo& info, const Scheme& scheme, std::vector<do
   Contract contract = info.contract;
   if (const TensorSpec* frequency = info.Input("frequency")) {
     const bool pair = info.Input("frequency_low") != nullptr;
-    contract.frequency = local  ? Arithmetic::exact
-                         : pair ? Arithmetic::dd
-                                : ArithmeticOf(frequency->dtypes.front());
+    contract.frequency = pair    ? Arithmetic::dd
+                         : local ? Arithmetic::exact
+                                 : ArithmeticOf(frequency->dtypes.front());
     contract.frequency_formula = FrequencyFormula::rn;
   }
   if (const TensorSpec* table = info.Input("cos")) {
@@ -270,13 +270,14 @@ Subject::Subject(const KernelInfo& info, const Scheme& scheme)
       bound_(BoundOf(info, scheme, frequencies_, magnitude_, false)),
       local_bound_(BoundOf(info, scheme, frequencies_, magnitude_, true)) {
   if (const TensorSpec* frequency = info_.Input("frequency")) {
-    const Format format = FormatOf(frequency->dtypes.front());
     supplied_frequencies_ = exact_.EncloseFrequencies().values;
+    // A pair of doubles is the real number to within the bound of `dd`.
+    if (info_.Input("frequency_low") != nullptr) return;
     for (DoubleDouble& value : supplied_frequencies_) {
-      value = {RoundTo(format, value.high),
-               info_.Input("frequency_low") != nullptr ? value.low : 0};
+      value = {RoundTo(FormatOf(frequency->dtypes.front()), value.high), 0};
     }
     given_ = ExactRotation(layout(), supplied_frequencies_, {magnitude_, 0});
+    given_is_exact_ = false;
   }
 }
 

@@ -71,6 +71,7 @@ class Subject {
   /// The truth given exactly the frequencies that posgauge supplies; the same as exact() for a
   /// kernel that computes them itself. A supplied table is not part of it.
   const ExactRotation& given() const { return given_; }
+  bool GivenIsExact() const { return given_is_exact_; }
 
   /// Stages whose results posgauge supplied ("frequency", "table"): not covered by a verdict.
   std::vector<std::string> NotCovered() const;
@@ -109,6 +110,7 @@ class Subject {
   KernelInfo info_;
   Scheme scheme_;
   ExactRotation exact_, given_;
+  bool given_is_exact_ = true;
   std::vector<DoubleDouble> supplied_frequencies_;
   std::vector<double> frequencies_;
   double magnitude_;

@@ -1,0 +1,207 @@
+// posgauge audit: how wrong is a declared pipeline, by position, and up to where can it be trusted.
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "posgauge/cli/command.h"
+#include "posgauge/cli/scheme_options.h"
+#include "posgauge/verify/atomic_file.h"
+#include "posgauge/verify/pipeline.h"
+#include "posgauge/verify/plan.h"
+#include "posgauge/verify/report.h"
+
+namespace posgauge::cli {
+
+namespace {
+
+struct Options {
+  SchemeOptions scheme;
+  std::string contract, dtype = "f32", json, junit;
+  int64_t positions = 1024;
+  std::optional<int64_t> max_position;
+  int64_t heads = 4;
+  uint64_t seed = 1;
+  double budget = 2, phase = 0.1;
+  bool as_json = false;
+};
+
+// Errors at one position, over all pairs and heads.
+struct Row {
+  double position = 0;
+  double angle = 0;         // radians, largest
+  double angle_bound = 0;   // radians, largest over pairs
+  double spacings = 0;      // rotated pair error in spacings of the store dtype at the pair norm
+  double contract_use = 0;  // error / bound
+};
+
+struct Audit {
+  std::vector<Row> rows;
+  Finding budget, contract;
+  double phase_horizon = -1;
+};
+
+Audit Run(const LayerGroup& group, const Contract& contract, const std::vector<double>& positions,
+          const Options& options) {
+  const Pipeline pipeline(contract, group.scheme);
+  const ExactRotation exact(group.scheme);
+  const Rotary& layout = RotaryOf(group.scheme);
+  const double magnitude = exact.Magnitude(Dtype::f64).values[0];
+  const RotaryBound bound(contract, layout, exact.Frequencies(Dtype::f64).values, magnitude,
+                          Name(group.scheme) != "rope");
+  const TruthTable truth = TruthOf(exact, positions);
+  const Tensor x = PlanInput(layout, positions, options.heads, contract.store, truth, options.seed);
+  const Tensor out = pipeline.Rotate(positions, x);
+  const Rotated rotated{layout, positions, x, out};
+  Audit audit{.budget = HoldToBudget(rotated, truth, magnitude, options.budget),
+              .contract = HoldToBound(rotated, truth, bound)};
+  const std::vector<double> angles = pipeline.AngleErrors(positions);
+  const auto pairs = static_cast<size_t>(layout.Pairs());
+  bool holds = true;
+  for (size_t token = 0; token < positions.size(); ++token) {
+    Row row{.position = positions[token],
+            .spacings = audit.budget.profile[token].second * options.budget,
+            .contract_use = audit.contract.profile[token].second};
+    for (size_t pair = 0; pair < pairs; ++pair) {
+      row.angle = std::max(row.angle, angles[token * pairs + pair]);
+      row.angle_bound =
+          std::max(row.angle_bound, bound.Angle(positions[token], static_cast<int64_t>(pair)));
+    }
+    holds = holds && row.angle <= options.phase;
+    if (holds) audit.phase_horizon = row.position;
+    audit.rows.push_back(row);
+  }
+  return audit;
+}
+
+std::string Horizon(double position, double last) {
+  if (position < 0) return "fails at the first position";
+  return position >= last ? fmt::format("{} (the last one checked)", position)
+                          : fmt::format("{}", position);
+}
+
+// The row with the largest error in each octave of positions.
+std::vector<Row> ByOctave(const std::vector<Row>& rows) {
+  std::vector<Row> octaves;
+  int octave = -2;
+  for (const Row& row : rows) {
+    const int at = row.position < 1 ? -1 : std::ilogb(row.position);
+    if (at != octave) {
+      octaves.push_back(row);
+      octave = at;
+    } else if (row.spacings > octaves.back().spacings) {
+      octaves.back() = row;
+    }
+  }
+  return octaves;
+}
+
+void Print(const LayerGroup& group, const Contract& contract, const Audit& audit,
+           const Options& options) {
+  fmt::print("{}  layers {}\n  contract {}\n", Name(group.scheme), group.kind, contract.Text());
+  fmt::print("  {:>12} {:>14} {:>14} {:>16} {:>14}\n", "position", "angle error", "angle bound",
+             "pair error", "of the bound");
+  fmt::print("  {:>12} {:>14} {:>14} {:>16} {:>14}\n", "", "radians", "radians",
+             fmt::format("{} spacings", Name(contract.store)), "");
+  for (const Row& row : ByOctave(audit.rows)) {
+    fmt::print("  {:>12} {:>14.3g} {:>14.3g} {:>16.3g} {:>14.2f}\n", row.position, row.angle,
+               row.angle_bound, row.spacings, row.contract_use);
+  }
+  const double last = audit.rows.back().position;
+  fmt::print("  adequate ({:g} spacings of exact arithmetic) up to position {}\n", options.budget,
+             Horizon(audit.budget.holds_to, last));
+  fmt::print("  angle within {:g} radians up to position {}\n", options.phase,
+             Horizon(audit.phase_horizon, last));
+  if (const auto& worst = audit.budget.worst) {
+    fmt::print("  worst element: position {}, {}\n    got   {}\n    exact {}\n", worst->position,
+               worst->where, worst->got, worst->want);
+  }
+  fmt::print(
+      "  checked {} positions, {} heads; sampled maxima are lower bounds, horizons upper ones\n",
+      audit.rows.size(), options.heads);
+}
+
+nlohmann::ordered_json ToJson(const LayerGroup& group, const Contract& contract, const Audit& audit,
+                              const Options& options) {
+  nlohmann::ordered_json json = {{"layers", group.kind},
+                                 {"scheme", ToJson(group.scheme)},
+                                 {"contract", contract.Text()},
+                                 {"budget_spacings", options.budget},
+                                 {"adequate_horizon", audit.budget.holds_to},
+                                 {"phase_radians", options.phase},
+                                 {"phase_horizon", audit.phase_horizon},
+                                 {"positions", nlohmann::ordered_json::array()}};
+  for (const Row& row : audit.rows) {
+    json["positions"].push_back({{"position", row.position},
+                                 {"angle_error_radians", row.angle},
+                                 {"angle_bound_radians", row.angle_bound},
+                                 {"pair_error_spacings", row.spacings},
+                                 {"bound_use", row.contract_use}});
+  }
+  if (const auto& worst = audit.budget.worst) {
+    json["worst"] = {{"position", worst->position},
+                     {"where", worst->where},
+                     {"got", worst->got},
+                     {"exact", worst->want}};
+  }
+  return json;
+}
+
+int Execute(const Options& options) {
+  const ModelConfig model = options.scheme.Resolve();
+  const Dtype io = ParseDtype(options.dtype);
+  Require(IsFloat(io), "--dtype must be f64, f32, bf16 or f16, got {}", options.dtype);
+  Require(options.heads >= 1 && options.heads <= 4096, "--heads must be in 1..4096, got {}",
+          options.heads);
+  Require(options.budget > 0 && options.phase > 0, "--budget and --phase must be above 0");
+  const Contract contract =
+      options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
+  const int64_t largest = options.max_position.value_or(model.max_position.value_or(131072) - 1);
+  Report report{.command = "audit", .target = model.source};
+  nlohmann::ordered_json groups = nlohmann::ordered_json::array();
+  for (const LayerGroup& group : model.groups) {
+    const std::vector<double> positions = PlanPositions(options.positions, largest, {});
+    const Audit audit = Run(group, contract, positions, options);
+    groups.push_back(ToJson(group, contract, audit, options));
+    report.verdicts.push_back(ToVerdict(
+        "adequate",
+        fmt::format("every pair is within {:g} spacings of exact arithmetic", options.budget),
+        group.kind, audit.budget));
+    if (!options.as_json) Print(group, contract, audit, options);
+  }
+  if (options.as_json) {
+    const nlohmann::ordered_json json = {{"posgauge_audit", 1},
+                                         {"source", model.source},
+                                         {"seed", options.seed},
+                                         {"groups", groups}};
+    fmt::print("{}\n", json.dump(2));
+  }
+  if (!options.junit.empty()) WriteFileAtomically(options.junit, ToJunit(report));
+  // An audit measures; it does not judge.
+  return kHolds;
+}
+
+}  // namespace
+
+void AddAudit(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand(
+      "audit", "how wrong a declared pipeline is, by position, and how far it can be trusted");
+  options->scheme.AddTo(command);
+  command.add_option("--contract", options->contract,
+                     "the pipeline's arithmetic, stage by stage (docs/contracts.md)");
+  command.add_option("--dtype", options->dtype,
+                     "dtype of the vectors where the contract is silent");
+  command.add_option("--positions", options->positions, "how many positions");
+  command.add_option("--max-position", options->max_position,
+                     "largest position, tokens; the config's maximum - 1 if not given");
+  command.add_option("--heads", options->heads, "heads of input a position");
+  command.add_option("--seed", options->seed, "seed of the inputs");
+  command.add_option("--budget", options->budget, "spacings of the dtype that count as adequate");
+  command.add_option("--phase", options->phase, "angle error in radians for the second horizon");
+  command.add_flag("--json", options->as_json, "JSON instead of text");
+  command.add_option("--junit", options->junit, "also write a JUnit file");
+  command.callback([options, &exit_code] { exit_code = Execute(*options); });
+}
+
+}  // namespace posgauge::cli

@@ -1,0 +1,183 @@
+// posgauge compare: judge a result file for a case file under a contract.
+#include <cmath>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "posgauge/cli/command.h"
+#include "posgauge/verify/atomic_file.h"
+#include "posgauge/verify/case_file.h"
+#include "posgauge/verify/judge.h"
+#include "posgauge/verify/report.h"
+#include "posgauge/verify/safetensors.h"
+
+namespace posgauge::cli {
+
+namespace {
+
+struct Options {
+  std::string case_path, result_path, contract, require = "contract", junit;
+  double budget = 2;
+  bool as_json = false;
+};
+
+const Tensor& Find(const Safetensors& content, const std::string& path, const std::string& name,
+                   const std::vector<int64_t>& shape) {
+  const auto at = content.tensors.find(name);
+  if (at == content.tensors.end()) {
+    throw FormatError(fmt::format("{}: needs a tensor {}", path, name));
+  }
+  if (at->second.shape() != shape || !IsFloat(at->second.dtype())) {
+    throw FormatError(fmt::format("{}: {} must be a floating tensor [{}], got {} [{}]", path, name,
+                                  fmt::join(shape, ", "), Name(at->second.dtype()),
+                                  fmt::join(at->second.shape(), ", ")));
+  }
+  return at->second;
+}
+
+struct Findings {
+  Finding contract, budget;
+};
+
+Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
+               Contract* contract) {
+  const ExactRotation exact(asked.scheme);
+  const Rotary& layout = RotaryOf(asked.scheme);
+  const TruthTable truth = TruthOf(exact, asked.positions);
+  const double magnitude = exact.Magnitude(Dtype::f64).values[0];
+  const auto bound_for = [&](Dtype io) {
+    *contract =
+        options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
+    return RotaryBound(*contract, layout, exact.Frequencies(Dtype::f64).values, magnitude,
+                       Name(asked.scheme) != "rope");
+  };
+  if (asked.quantity == "table") {
+    const std::vector<int64_t> shape = {static_cast<int64_t>(asked.positions.size()),
+                                        layout.Pairs()};
+    const TablePair table{Find(result, options.result_path, "cos", shape),
+                          Find(result, options.result_path, "sin", shape)};
+    return {
+        HoldToBound(table, layout, asked.positions, truth, bound_for(table.cos.dtype()), magnitude),
+        HoldToBudget(table, layout, asked.positions, truth, magnitude, options.budget)};
+  }
+  const Tensor& out = Find(result, options.result_path, "out", asked.x.shape());
+  if (out.dtype() != asked.x.dtype()) {
+    throw FormatError(fmt::format("{}: out must be {} like the case's x, got {}",
+                                  options.result_path, Name(asked.x.dtype()), Name(out.dtype())));
+  }
+  const Rotated rotated{layout, asked.positions, asked.x, out, asked.quantity == "rotate_backward"};
+  return {HoldToBound(rotated, truth, bound_for(out.dtype())),
+          HoldToBudget(rotated, truth, magnitude, options.budget)};
+}
+
+// Two files without a case: numbers for the reader, and no verdict.
+int CompareBare(const Options& options) {
+  const Safetensors a = ReadSafetensors(options.case_path);
+  const Safetensors b = ReadSafetensors(options.result_path);
+  size_t compared = 0;
+  for (const auto& [name, left] : a.tensors) {
+    const auto right = b.tensors.find(name);
+    if (right == b.tensors.end() || right->second.shape() != left.shape()) continue;
+    ++compared;
+    double largest = 0, sum_of_squares = 0;
+    size_t differing = 0, at = 0, not_comparable = 0;
+    for (size_t i = 0; i < left.size(); ++i) {
+      const double difference = std::fabs(left.Value(i) - right->second.Value(i));
+      if (left.Value(i) == right->second.Value(i)) continue;
+      ++differing;
+      if (!std::isfinite(difference)) {
+        ++not_comparable;
+        continue;
+      }
+      sum_of_squares += difference * difference;
+      if (difference > largest) {
+        largest = difference;
+        at = i;
+      }
+    }
+    fmt::print(
+        "{}: {} of {} values differ, largest difference {:.6g} at {}, rms {:.6g}, {} not finite\n",
+        name, differing, left.size(), largest, at,
+        std::sqrt(sum_of_squares / std::max<double>(1, static_cast<double>(left.size()))),
+        not_comparable);
+  }
+  if (compared == 0) {
+    throw FormatError(fmt::format("{} and {} share no tensor of one name and shape",
+                                  options.case_path, options.result_path));
+  }
+  fmt::print(
+      "no verdict: neither file says what was asked (a case file comes from posgauge gate "
+      "--dump)\n");
+  return kNothingDone;
+}
+
+bool IsCase(const std::string& path) {
+  return ReadSafetensors(path).metadata.contains("posgauge_case");
+}
+
+int Execute(const Options& options) {
+  Require(options.require == "contract" || options.require == "adequate",
+          "--require must be contract or adequate, got '{}'", options.require);
+  Require(options.budget > 0, "--budget must be above 0, got {}", options.budget);
+  if (!IsCase(options.case_path)) return CompareBare(options);
+  const CaseFile asked = ReadCaseFile(options.case_path);
+  const Safetensors result = ReadSafetensors(options.result_path);
+  Contract contract;
+  const Findings findings = Judge(asked, result, options, &contract);
+  Report report{.command = "compare", .target = options.result_path};
+  report.verdicts.push_back(
+      ToVerdict("contract", "every value is within the bound derived from the declared arithmetic",
+                options.result_path, findings.contract));
+  Verdict adequate =
+      ToVerdict("adequate",
+                fmt::format("every pair is within {:g} spacings of its dtype of exact arithmetic",
+                            options.budget),
+                options.result_path, findings.budget);
+  const bool is_adequate = adequate.outcome == Outcome::pass;
+  // The second verdict is always said; it decides only where that was asked for.
+  if (options.require == "adequate") report.verdicts.push_back(adequate);
+  report.facts = {fmt::format("case      {}", options.case_path),
+                  fmt::format("scheme    {}", ToJson(asked.scheme).dump()),
+                  fmt::format("contract  {}{}", contract.Text(),
+                              options.contract.empty() ? "  (none declared: the default)" : "")};
+  const Verdict& keeps = report.verdicts.front();
+  const bool executed = keeps.outcome == Outcome::pass || keeps.outcome == Outcome::fail;
+  const bool violated =
+      keeps.outcome == Outcome::fail || (options.require == "adequate" && !is_adequate);
+  report.exit_code = violated ? kViolated : executed ? kHolds : kNothingDone;
+  report.conclusion = {
+      fmt::format("keeps its contract  {}  use {:.3g} of the bound over {} values",
+                  VariantName(keeps.outcome), keeps.use.max(), keeps.use.count()),
+      fmt::format("adequate            {}  within {:g} spacings up to position {}",
+                  VariantName(adequate.outcome), options.budget, findings.budget.holds_to)};
+  if (options.as_json) {
+    fmt::print("{}\n", ToJson(report).dump(2));
+  } else {
+    fmt::print("{}", ToText(report));
+  }
+  if (!options.junit.empty()) WriteFileAtomically(options.junit, ToJunit(report));
+  return report.exit_code;
+}
+
+}  // namespace
+
+void AddCompare(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand(
+      "compare", "judge a result file for a case file under a contract (safetensors)");
+  command.add_option("case", options->case_path, "case file, from posgauge gate --dump")
+      ->required();
+  command
+      .add_option("result", options->result_path,
+                  "result file with the tensor out, or cos and sin for a table")
+      ->required();
+  command.add_option("--contract", options->contract,
+                     "the arithmetic of what made the result (docs/contracts.md)");
+  command.add_option("--require", options->require, "which verdict decides: contract or adequate");
+  command.add_option("--budget", options->budget, "spacings of the dtype that count as adequate");
+  command.add_flag("--json", options->as_json, "JSON instead of text");
+  command.add_option("--junit", options->junit, "also write a JUnit file");
+  command.callback([options, &exit_code] { exit_code = Execute(*options); });
+}
+
+}  // namespace posgauge::cli

@@ -1,0 +1,298 @@
+// posgauge gate: did a change break the kernel; where, how much, how to repeat it.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <memory>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "posgauge/cli/command.h"
+#include "posgauge/cli/golden_check.h"
+#include "posgauge/cli/kernel_options.h"
+#include "posgauge/cli/law_check.h"
+#include "posgauge/cli/scheme_options.h"
+#include "posgauge/verify/atomic_file.h"
+#include "posgauge/verify/case_file.h"
+#include "posgauge/verify/check.h"
+#include "posgauge/verify/plan.h"
+#include "posgauge/verify/report.h"
+#include "posgauge/verify/repro.h"
+
+namespace posgauge::cli {
+
+namespace {
+
+struct Options {
+  SchemeOptions scheme;
+  KernelOptions kernels;
+  std::string golden = "golden/vectors", require = "contract", junit, dump, waive;
+  int64_t positions = 2048;
+  std::optional<int64_t> max_position;
+  int64_t heads = 4;
+  uint64_t seed = 1;
+  double budget = 2;
+  bool as_json = false, exhaustive = false;
+};
+
+// Lengths in tokens that a scheme's behaviour may change at.
+std::vector<int64_t> LengthsOf(const Scheme& scheme) {
+  std::vector<int64_t> lengths;
+  const nlohmann::ordered_json fields = ToJson(scheme);
+  for (const auto& [name, value] : fields.items()) {
+    if (name.ends_with("length") && value.is_number_integer()) {
+      lengths.push_back(value.get<int64_t>());
+    }
+  }
+  return lengths;
+}
+
+// Everything about one kernel on one group of layers.
+struct KernelResult {
+  const KernelInfo* info;
+  KernelCheck check;
+  std::vector<Verdict> laws, golden;
+  std::vector<std::string> not_covered;
+};
+
+std::string Word(const Verdict& verdict) {
+  return verdict.outcome == Outcome::pass ? fmt::format("PASS {:.2f}", verdict.use.max())
+                                          : std::string(VariantName(verdict.outcome));
+}
+
+std::string Share(const std::vector<Verdict>& verdicts) {
+  const auto passed = std::ranges::count(verdicts, Outcome::pass, &Verdict::outcome);
+  const auto tried = std::ranges::count_if(verdicts, [](const Verdict& verdict) {
+    return verdict.outcome == Outcome::pass || verdict.outcome == Outcome::fail;
+  });
+  if (verdicts.empty()) return "-";
+  return fmt::format("{}/{}{}", passed, tried, passed == tried ? "" : " FAIL");
+}
+
+std::string Summary(const KernelResult& result) {
+  const KernelCheck& check = result.check;
+  return fmt::format("  {:<34} {:>12}  {:>12}  {:>10}  {:>9}  {:>8}", result.info->name,
+                     Word(check.keeps_contract), check.adequate ? Word(*check.adequate) : "-",
+                     check.adequate ? fmt::format("{}", check.adequate_horizon) : "-",
+                     Share(result.laws), Share(result.golden));
+}
+
+class Gate {
+ public:
+  explicit Gate(const Options& options)
+      : options_(options), kernels_(options.kernels.Resolve()), model_(options.scheme.Resolve()) {
+    report_.command = "gate";
+    report_.target = model_.source;
+  }
+
+  Report Run() {
+    const auto begin = std::chrono::steady_clock::now();
+    for (const LayerGroup& group : model_.groups) RunGroup(group);
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    Conclude(elapsed.count());
+    return std::move(report_);
+  }
+
+ private:
+  CheckPlan PlanFor(const LayerGroup& group) const {
+    std::vector<int64_t> lengths = LengthsOf(group.scheme);
+    if (model_.max_position) lengths.push_back(*model_.max_position);
+    const int64_t largest = Largest();
+    const int64_t count = options_.exhaustive ? largest + 1 : options_.positions;
+    return {PlanPositions(count, largest, lengths), options_.heads, options_.seed, options_.budget};
+  }
+
+  int64_t Largest() const {
+    return options_.max_position.value_or(model_.max_position.value_or(131072) - 1);
+  }
+
+  void RunGroup(const LayerGroup& group) {
+    const CheckPlan plan = PlanFor(group);
+    std::vector<Subject> subjects;
+    std::vector<const KernelInfo*> serving;
+    for (const KernelInfo& info : kernels_) {
+      if (!info.Serves(group.scheme)) continue;
+      subjects.emplace_back(info, group.scheme);
+      serving.push_back(&info);
+    }
+    const Rotary& layout = RotaryOf(group.scheme);
+    report_.facts.push_back(fmt::format("{}", ToJson(group.scheme).dump()));
+    report_.facts.push_back(
+        fmt::format("layers {}, {} positions in 0..{}, {} pairs, {} heads, seed {}", group.kind,
+                    plan.positions.size(), Largest(), layout.Pairs(), plan.heads, plan.seed));
+    report_.summaries.push_back(fmt::format("  {:<34} {:>12}  {:>12}  {:>10}  {:>9}  {:>8}",
+                                            fmt::format("{} kernels", Name(group.scheme)),
+                                            "contract", "adequate", "up to", "laws", "golden"));
+    std::vector<KernelCheck> checks = CheckKernels(subjects, plan);
+    std::vector<KernelResult> results;
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      results.push_back({serving[i], std::move(checks[i]),
+                         CheckLawsOf(subjects[i], subjects, plan, Largest()),
+                         CheckGolden(subjects[i], options_.golden), subjects[i].NotCovered()});
+    }
+    for (KernelResult& result : results) Record(group, plan, result);
+    Cover(group, results);
+    if (!options_.dump.empty()) Dump(group, subjects, plan);
+  }
+
+  // A failing check can be run again at its first failing position alone, a law over its whole
+  // plan.
+  void Record(const LayerGroup& group, const CheckPlan& plan, KernelResult& result) {
+    const auto add = [&](Verdict verdict, bool single) {
+      ReproId id{.check = verdict.check,
+                 .kernel = verdict.subject,
+                 .scheme = group.scheme,
+                 .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest()},
+                 .heads = plan.heads,
+                 .seed = plan.seed};
+      if (single && verdict.first_failure) id.positions = verdict.first_failure->position;
+      if (verdict.outcome == Outcome::fail) {
+        std::string libraries;
+        for (const std::string& library : options_.kernels.libraries) {
+          libraries += fmt::format(" --library {}", library);
+        }
+        verdict.repro = fmt::format("posgauge repro {}{}", id.Text(), libraries);
+      }
+      values_ += verdict.use.count();
+      report_.verdicts.push_back(std::move(verdict));
+    };
+    report_.summaries.push_back(Summary(result));
+    add(result.check.keeps_contract, true);
+    if (result.check.adequate) {
+      if (result.check.adequate->outcome != Outcome::pass) inadequate_.push_back(result.info->name);
+      if (options_.require == "adequate") add(*result.check.adequate, true);
+    }
+    for (const Verdict& verdict : result.laws) add(verdict, false);
+    for (const Verdict& verdict : result.golden) add(verdict, false);
+  }
+
+  // What posgauge handed to kernels is covered only by a kernel that yields it and passes.
+  void Cover(const LayerGroup& group, const std::vector<KernelResult>& results) {
+    const auto passes = [&](std::string_view quantity) {
+      return std::ranges::any_of(results, [&](const KernelResult& result) {
+        return result.info->quantity == quantity &&
+               result.check.keeps_contract.outcome == Outcome::pass;
+      });
+    };
+    std::set<std::string> waived;
+    for (const std::string& stage : CLI::detail::split(options_.waive, ',')) waived.insert(stage);
+    for (const KernelResult& result : results) {
+      for (const std::string& stage : result.not_covered) {
+        if (passes(stage == "frequency" ? "frequencies" : stage)) continue;
+        auto& list = waived.contains(stage) ? waived_ : uncovered_;
+        list.insert(fmt::format("{} ({})", stage, group.kind));
+      }
+    }
+  }
+
+  void Dump(const LayerGroup& group, const std::vector<Subject>& subjects, const CheckPlan& plan) {
+    std::filesystem::create_directories(options_.dump);
+    std::set<std::string> written;
+    for (const Subject& subject : subjects) {
+      const std::string& quantity = subject.info().quantity;
+      if (quantity == "frequencies") continue;
+      const std::string name =
+          fmt::format("{}.{}.{}.safetensors", group.kind, quantity, Name(subject.io()));
+      if (!written.insert(name).second) continue;
+      CaseFile file{group.scheme, quantity, plan.positions, {}};
+      if (quantity != "table") {
+        file.x = PlanInput(subject.layout(), plan.positions, plan.heads, subject.io(),
+                           TruthOf(subject.exact(), plan.positions), plan.seed);
+      }
+      WriteCaseFile(std::filesystem::path(options_.dump) / name, file);
+    }
+  }
+
+  void Conclude(double seconds) {
+    const auto count = [&](Outcome outcome) {
+      return std::ranges::count(report_.verdicts, outcome, &Verdict::outcome);
+    };
+    const auto failed = count(Outcome::fail), passed = count(Outcome::pass);
+    const auto unsupported = count(Outcome::unsupported), blind = count(Outcome::blind);
+    if (failed > 0 || !uncovered_.empty()) {
+      report_.exit_code = kViolated;
+    } else if (passed == 0 || blind > 0) {
+      report_.exit_code = kNothingDone;
+    }
+    const std::string_view holds = report_.exit_code == kHolds      ? "HOLDS"
+                                   : report_.exit_code == kViolated ? "DOES NOT HOLD"
+                                                                    : "NOTHING PROVEN";
+    report_.conclusion.push_back(
+        fmt::format("{}: {} checks passed, {} failed, {} unsupported, {} blind; {} values compared "
+                    "in {:.1f} s",
+                    holds, passed, failed, unsupported, blind, values_, seconds));
+    const std::string adequacy =
+        inadequate_.empty()
+            ? fmt::format(
+                  "all kernels are within {:g} spacings of exact arithmetic up to position "
+                  "{}",
+                  options_.budget, Largest())
+            : fmt::format("not within {:g} spacings of exact arithmetic everywhere: {}",
+                          options_.budget, fmt::join(inadequate_, ", "));
+    report_.conclusion.push_back("adequate: " + adequacy);
+    report_.conclusion.push_back(
+        uncovered_.empty()
+            ? "covered: every stage from the config to the output" +
+                  (waived_.empty() ? std::string()
+                                   : fmt::format(", but waived: {}", fmt::join(waived_, ", ")))
+            : fmt::format("not covered: {}; gate a kernel that yields it, or --waive "
+                          "it",
+                          fmt::join(uncovered_, ", ")));
+  }
+
+  Options options_;
+  std::vector<KernelInfo> kernels_;
+  ModelConfig model_;
+  Report report_;
+  std::vector<std::string> inadequate_;
+  std::set<std::string> uncovered_, waived_;
+  uint64_t values_ = 0;
+};
+
+int Execute(const Options& options) {
+  Require(options.require == "contract" || options.require == "adequate",
+          "--require must be contract or adequate, got '{}'", options.require);
+  Require(options.heads >= 1 && options.heads <= 4096, "--heads must be in 1..4096, got {}",
+          options.heads);
+  Require(options.budget > 0, "--budget must be above 0, got {}", options.budget);
+  for (const std::string& stage : CLI::detail::split(options.waive, ',')) {
+    Require(stage.empty() || stage == "frequency" || stage == "table",
+            "--waive takes frequency and table, got '{}'", stage);
+  }
+  const Report report = Gate(options).Run();
+  if (!options.junit.empty()) WriteFileAtomically(options.junit, ToJunit(report));
+  if (options.as_json) {
+    fmt::print("{}\n", ToJson(report).dump(2));
+  } else {
+    fmt::print("{}", ToText(report));
+  }
+  return report.exit_code;
+}
+
+}  // namespace
+
+void AddGate(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand(
+      "gate",
+      "hold kernels to their contracts, the laws and the golden vectors on a model's config");
+  options->scheme.AddTo(command);
+  options->kernels.AddTo(command);
+  command.add_option("--positions", options->positions, "how many positions a check takes");
+  command.add_option("--max-position", options->max_position,
+                     "largest position, tokens; the config's maximum - 1 if not given");
+  command.add_flag("--exhaustive", options->exhaustive, "every position up to the largest");
+  command.add_option("--heads", options->heads, "heads of input a position");
+  command.add_option("--seed", options->seed, "seed of the inputs");
+  command.add_option("--budget", options->budget, "spacings of the dtype that count as adequate");
+  command.add_option("--require", options->require, "which verdict decides: contract or adequate");
+  command.add_option("--waive", options->waive,
+                     "stages that need no kernel of their own: frequency,table");
+  command.add_option("--golden", options->golden, "folder of golden vectors");
+  command.add_option("--dump", options->dump, "also write the cases to this folder, for compare");
+  command.add_flag("--json", options->as_json, "JSON instead of text");
+  command.add_option("--junit", options->junit, "also write a JUnit file");
+  command.callback([options, &exit_code] { exit_code = Execute(*options); });
+}
+
+}  // namespace posgauge::cli

@@ -1,0 +1,50 @@
+#include "posgauge/cli/kernel_options.h"
+
+#include <algorithm>
+
+#include "posgauge/fast/kernels.h"
+#include "posgauge/verify/library.h"
+
+namespace posgauge::cli {
+
+bool Matches(std::string_view pattern, std::string_view name) {
+  if (pattern.empty()) return name.empty();
+  if (pattern.front() == '*') {
+    return Matches(pattern.substr(1), name) || (!name.empty() && Matches(pattern, name.substr(1)));
+  }
+  return !name.empty() && name.front() == pattern.front() &&
+         Matches(pattern.substr(1), name.substr(1));
+}
+
+void KernelOptions::AddTo(CLI::App& command) {
+  command.add_option("--library", libraries,
+                     "shared library that exports posgauge_kernels (posgauge/kernel.h); without it "
+                     "posgauge's own fast kernels are tested");
+  command.add_option("--kernel", kernels, "only kernels of this name; * stands for anything");
+}
+
+std::vector<KernelInfo> KernelOptions::Resolve() const {
+  std::vector<KernelInfo> all;
+  if (libraries.empty()) {
+    size_t count = 0;
+    const posgauge_kernel* own = FastKernels(&count);
+    for (size_t i = 0; i < count; ++i) all.emplace_back(own[i]);
+  }
+  for (const std::string& library : libraries) {
+    for (KernelInfo& info : LoadKernels(library)) all.push_back(std::move(info));
+  }
+  if (kernels.empty()) return all;
+  std::vector<std::string> names;
+  for (const KernelInfo& info : all) names.push_back(info.name);
+  for (const std::string& pattern : kernels) {
+    Require(std::ranges::any_of(names, [&](const auto& name) { return Matches(pattern, name); }),
+            "--kernel {} matches none of {}", pattern, fmt::join(names, ", "));
+  }
+  std::erase_if(all, [&](const KernelInfo& info) {
+    return std::ranges::none_of(
+        kernels, [&](const std::string& pattern) { return Matches(pattern, info.name); });
+  });
+  return all;
+}
+
+}  // namespace posgauge::cli

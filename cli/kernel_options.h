@@ -1,0 +1,27 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "posgauge/verify/subject.h"
+
+namespace posgauge::cli {
+
+/// The options that say which kernels a command puts to the test.
+struct KernelOptions {
+  std::vector<std::string> libraries;  // --library; posgauge's own fast kernels if none
+  std::vector<std::string> kernels;    // --kernel: names, * for any run of characters; all if none
+
+  void AddTo(CLI::App& command);
+
+  /// Throws FileError and FormatError of a library, and ParameterError when a --kernel matches
+  /// none.
+  std::vector<KernelInfo> Resolve() const;
+};
+
+/// Whether `name` matches `pattern`, in which * stands for any characters.
+bool Matches(std::string_view pattern, std::string_view name);
+
+}  // namespace posgauge::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "posgauge/verify/check.h"
+
+namespace posgauge::cli {
+
+/// The laws of a subject's scheme over the standard cases of a plan. `others` are the kernels at
+/// hand: a law that needs a forward kernel and its transpose finds the partner there.
+std::vector<Verdict> CheckLawsOf(const Subject& subject, const std::vector<Subject>& others,
+                                 const CheckPlan& plan, int64_t largest_position);
+
+}  // namespace posgauge::cli

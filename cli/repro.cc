@@ -1,0 +1,87 @@
+// posgauge repro: run one failing check again, just this one.
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "posgauge/cli/command.h"
+#include "posgauge/cli/kernel_options.h"
+#include "posgauge/cli/law_check.h"
+#include "posgauge/verify/check.h"
+#include "posgauge/verify/plan.h"
+#include "posgauge/verify/report.h"
+#include "posgauge/verify/repro.h"
+
+namespace posgauge::cli {
+
+namespace {
+
+struct Options {
+  KernelOptions kernels;
+  std::string id;
+  double budget = 2;
+};
+
+std::vector<double> PositionsOf(const ReproId& id) {
+  if (const auto* position = std::get_if<double>(&id.positions)) return {*position};
+  const auto& plan = std::get<ReproId::Plan>(id.positions);
+  return PlanPositions(plan.count, plan.largest, {});
+}
+
+int Execute(const Options& options) {
+  const ReproId id = ReproId::Parse(options.id);
+  std::vector<Subject> subjects;
+  const Subject* subject = nullptr;
+  const std::vector<KernelInfo> kernels = options.kernels.Resolve();
+  for (const KernelInfo& info : kernels) {
+    if (info.Serves(id.scheme)) subjects.emplace_back(info, id.scheme);
+  }
+  for (const Subject& candidate : subjects) {
+    if (candidate.info().name == id.kernel) subject = &candidate;
+  }
+  Require(subject != nullptr,
+          "repro id: no kernel {} that serves {}; give the library it was in with --library",
+          id.kernel, Name(id.scheme));
+  const CheckPlan plan{PositionsOf(id), id.heads, id.seed, options.budget};
+  std::optional<Verdict> verdict;
+  if (id.check == "contract" || id.check == "adequate") {
+    const KernelCheck check = CheckKernels({*subject}, plan).front();
+    verdict = id.check == "contract" ? check.keeps_contract : check.adequate;
+  } else {
+    const auto* whole = std::get_if<ReproId::Plan>(&id.positions);
+    Require(whole != nullptr, "repro id: a law is repeated over a plan, n<count>-<largest>");
+    for (Verdict& law : CheckLawsOf(*subject, subjects, plan, whole->largest)) {
+      if (law.check == id.check) verdict = std::move(law);
+    }
+  }
+  Require(verdict.has_value(), "repro id: {} has no check '{}'", id.kernel, id.check);
+  switch (verdict->outcome) {
+    case Outcome::fail:
+      fmt::print("{}", FailureText(*verdict));
+      return kViolated;
+    case Outcome::pass:
+      fmt::print("PASS {}  {}\n  claim: {}\n  use {:.3g} of the limit over {} values\n",
+                 verdict->check, verdict->subject, verdict->claim, verdict->use.max(),
+                 verdict->use.count());
+      return kHolds;
+    case Outcome::unsupported:
+    case Outcome::blind:
+      break;
+  }
+  fmt::print("{} {}  {}: {}\n", VariantName(verdict->outcome), verdict->check, verdict->subject,
+             verdict->note);
+  return kNothingDone;
+}
+
+}  // namespace
+
+void AddRepro(CLI::App& program, int& exit_code) {
+  auto options = std::make_shared<Options>();
+  CLI::App& command = *program.add_subcommand(
+      "repro", "run one failing check again, by the id that a report prints");
+  command.add_option("id", options->id, "check/kernel/scheme/positions/heads/seed")->required();
+  options->kernels.AddTo(command);
+  command.add_option("--budget", options->budget, "spacings of the dtype that count as adequate");
+  command.callback([options, &exit_code] { exit_code = Execute(*options); });
+}
+
+}  // namespace posgauge::cli

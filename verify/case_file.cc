@@ -1,0 +1,75 @@
+#include "posgauge/verify/case_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "posgauge/verify/safetensors.h"
+#include "posgauge/verify/strict_json.h"
+
+namespace posgauge {
+
+namespace {
+constexpr std::string_view kMetadata = "posgauge_case";
+constexpr std::array<std::string_view, 3> kQuantities = {"table", "rotate", "rotate_backward"};
+}  // namespace
+
+CaseFile ReadCaseFile(const std::filesystem::path& path) {
+  const Safetensors content = ReadSafetensors(path);
+  const auto refuse = [&](const std::string& why) {
+    throw FormatError(fmt::format("{}: {}", path.string(), why));
+  };
+  const auto metadata = content.metadata.find(std::string(kMetadata));
+  if (metadata == content.metadata.end()) {
+    refuse(fmt::format("is no case file: its metadata has no {}", kMetadata));
+  }
+  CaseFile file;
+  const nlohmann::json json = ParseStrictJson(metadata->second, path.string());
+  if (!json.is_object() || !json.contains("scheme") || !json.contains("quantity") ||
+      !json["quantity"].is_string()) {
+    refuse(fmt::format("{} must hold a scheme and a quantity", kMetadata));
+  }
+  try {
+    file.scheme = SchemeFromJson(json["scheme"]);
+  } catch (const ParameterError& error) {
+    refuse(error.what());
+  }
+  file.quantity = json["quantity"].get<std::string>();
+  if (std::ranges::find(kQuantities, file.quantity) == kQuantities.end()) {
+    refuse(fmt::format("quantity must be one of {}, got '{}'", fmt::join(kQuantities, ", "),
+                       file.quantity));
+  }
+  const auto positions = content.tensors.find("positions");
+  if (positions == content.tensors.end() || positions->second.shape().size() != 1) {
+    refuse("needs a tensor positions of one axis");
+  }
+  file.positions = positions->second.Values();
+  if (!std::ranges::all_of(file.positions, [](double p) { return std::isfinite(p); })) {
+    refuse("positions must be finite");
+  }
+  if (file.quantity == "table") return file;
+  const auto x = content.tensors.find("x");
+  if (x == content.tensors.end()) refuse("needs a tensor x");
+  file.x = x->second;
+  const auto& shape = file.x.shape();
+  const int64_t head_dim = RotaryOf(file.scheme).head_dim;
+  if (!IsFloat(file.x.dtype()) || shape.size() != 3 ||
+      shape[0] != static_cast<int64_t>(file.positions.size()) || shape[2] != head_dim) {
+    refuse(fmt::format("x must be a floating tensor [{}, heads, {}]", file.positions.size(),
+                       head_dim));
+  }
+  return file;
+}
+
+void WriteCaseFile(const std::filesystem::path& path, const CaseFile& case_file) {
+  Safetensors content;
+  const nlohmann::ordered_json json = {{"scheme", ToJson(case_file.scheme)},
+                                       {"quantity", case_file.quantity}};
+  content.metadata[std::string(kMetadata)] = json.dump();
+  content.tensors["positions"] = Tensor::FromValues(
+      Dtype::f64, {static_cast<int64_t>(case_file.positions.size())}, case_file.positions);
+  if (case_file.quantity != "table") content.tensors["x"] = case_file.x;
+  WriteSafetensors(path, content);
+}
+
+}  // namespace posgauge

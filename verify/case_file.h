@@ -1,0 +1,27 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "posgauge/schemes/base/scheme.h"
+#include "posgauge/verify/tensor.h"
+
+namespace posgauge {
+
+/// What a kernel is asked, on disk: a safetensors file whose metadata `posgauge_case` holds the
+/// scheme and the quantity, with tensors `positions` (F64, [tokens]) and, for rotate and
+/// rotate_backward, `x`
+/// ([tokens, heads, head_dim], in the io dtype).
+struct CaseFile {
+  Scheme scheme;
+  std::string quantity;  // "table", "rotate", "rotate_backward"
+  std::vector<double> positions;
+  Tensor x;
+};
+
+/// Throws FileError and FormatError that begins with the path.
+CaseFile ReadCaseFile(const std::filesystem::path& path);
+void WriteCaseFile(const std::filesystem::path& path, const CaseFile& case_file);
+
+}  // namespace posgauge
