@@ -112,7 +112,7 @@ def main():
     parser.add_argument("program", type=pathlib.Path)
     parser.add_argument("files", type=pathlib.Path, nargs="*")
     parser.add_argument("--write", action="store_true")
-    arguments = parser.parse_args()
+    arguments = parser.parse_intermixed_args()
     files = arguments.files or [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
     counts = [check(path, arguments.program.resolve(), arguments.write) for path in files]
     ran, wrong = (sum(column) for column in zip(*counts))
