@@ -130,7 +130,8 @@ std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, cons
     if (subjects[i].info().quantity != "frequencies") continue;
     running[i].Try([&] {
       running[i].all.contract =
-          HoldToBound(subjects[i].Frequencies(), subjects[i].exact(), subjects[i].local_bound());
+          HoldToBound(subjects[i].Frequencies(), subjects[i].exact().EncloseFrequencies(),
+                      subjects[i].exact().EncloseMagnitude(), subjects[i].local_bound());
     });
   }
   for (size_t begin = 0; begin < plan.positions.size() && !subjects.empty(); begin += kBlock) {

@@ -126,8 +126,11 @@ void ForEachElement(const Rotated& rotated, const TruthTable& truth, Visit visit
         const double u = rotated.x.Value(static_cast<size_t>(start + first));
         const double v = rotated.x.Value(static_cast<size_t>(start + second));
         const bool finite = std::isfinite(u) && std::isfinite(v);
-        const DoubleDouble c = truth.cos[at];
-        const DoubleDouble s = rotated.backward ? -truth.sin[at] : truth.sin[at];
+        const bool known = !rotated.values.empty();
+        const DoubleDouble c = known ? DoubleDouble{} : truth.cos[at];
+        const DoubleDouble s = known              ? DoubleDouble{}
+                               : rotated.backward ? -truth.sin[at]
+                                                  : truth.sin[at];
         // Inputs scaled by a power of two, so that neither r nor a product over- or underflows.
         const double largest = std::max(std::fabs(u), std::fabs(v));
         const int exponent = finite && largest > 0 ? std::ilogb(largest) : 0;
@@ -136,10 +139,13 @@ void ForEachElement(const Rotated& rotated, const TruthTable& truth, Visit visit
           return DoubleDouble{std::ldexp(value.high, exponent), std::ldexp(value.low, exponent)};
         };
         const double r = std::ldexp(std::hypot(us, vs) * (1 + 0x1p-52), exponent);
-        visit(Element{static_cast<size_t>(token), head, pair, first,
-                      static_cast<size_t>(start + first), r, restore(c * us - s * vs), finite});
-        visit(Element{static_cast<size_t>(token), head, pair, second,
-                      static_cast<size_t>(start + second), r, restore(s * us + c * vs), finite});
+        const auto element = [&](int64_t channel, DoubleDouble computed) {
+          const auto index = static_cast<size_t>(start + channel);
+          visit(Element{static_cast<size_t>(token), head, pair, channel, index, r,
+                        known ? rotated.values[index] : restore(computed), finite});
+        };
+        element(first, c * us - s * vs);
+        element(second, s * us + c * vs);
       }
     }
   }
@@ -348,10 +354,8 @@ Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions pos
   return collector.Take();
 }
 
-Finding HoldToBound(const Subject::FrequencyOutput& output, const ExactRotation& exact,
-                    const RotaryBound& bound) {
-  const EnclosedValues frequencies = exact.EncloseFrequencies();
-  const EnclosedValues magnitude = exact.EncloseMagnitude();
+Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues& frequencies,
+                    const EnclosedValues& magnitude, const RotaryBound& bound) {
   // Frequencies belong to no position; they are listed as if at position 0.
   const std::vector<double> nowhere(1, 0.0);
   Collector collector(nowhere);

@@ -43,6 +43,9 @@ struct Rotated {
   const Tensor& x;    // [positions, heads, head_dim]
   const Tensor& out;  // the same shape
   bool backward = false;
+  /// The truth element by element, where it is known that way (golden vectors); otherwise it
+  /// follows from x and a TruthTable.
+  std::span<const DoubleDouble> values = {};
 };
 
 /// Every element against the bound of the contract, by the rounding-interval excess; copied
@@ -61,8 +64,8 @@ Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions pos
                      const TruthTable& truth, double magnitude, double budget);
 
 /// Exported frequencies and magnitude: relative errors over the contract's.
-Finding HoldToBound(const Subject::FrequencyOutput& output, const ExactRotation& exact,
-                    const RotaryBound& bound);
+Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues& frequencies,
+                    const EnclosedValues& magnitude, const RotaryBound& bound);
 
 /// A finding as a verdict: fail if any value is over, blind if no value could have been.
 Verdict ToVerdict(std::string check, std::string claim, std::string subject,

@@ -1,0 +1,118 @@
+#include "posgauge/cli/golden_check.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "posgauge/golden/manifest.h"
+#include "posgauge/verify/judge.h"
+
+namespace posgauge::cli {
+
+namespace {
+
+// A stored binary64 value and its distance give the real number to 2^-17 of its ulp.
+std::vector<DoubleDouble> TruthIn(const golden::Rounding& rounding) {
+  std::vector<DoubleDouble> truth;
+  const Format format = FormatOf(Dtype::f64);
+  for (size_t i = 0; i < rounding.values.size(); ++i) {
+    const double value = rounding.values.Value(i);
+    const double distance = rounding.distances.Value(i) * 0x1p-16;
+    truth.push_back({value, std::isfinite(value) ? distance * Ulp(format, value) : 0});
+  }
+  return truth;
+}
+constexpr double kRadius = 0x1p-69;  // 2^-17 ulp of a number up to 1
+
+const golden::Rounding* Wide(const golden::Case& golden_case, const std::string& output) {
+  const auto at = golden_case.outputs.find(output);
+  if (at == golden_case.outputs.end()) return nullptr;
+  const auto rounding = at->second.find(Dtype::f64);
+  return rounding == at->second.end() ? nullptr : &rounding->second;
+}
+
+bool ExactIn(Dtype dtype, const Tensor& x) {
+  for (size_t i = 0; i < x.size(); ++i) {
+    const double value = x.Value(i);
+    if (std::isfinite(value) && RoundTo(FormatOf(dtype), value) != value) return false;
+  }
+  return true;
+}
+
+// The finding for one case; nothing where it cannot be asked of this kernel.
+std::optional<Finding> Check(const Subject& subject, const golden::Case& golden_case) {
+  const std::string& quantity = subject.info().quantity;
+  const double magnitude = subject.magnitude();
+  if (VariantName(golden_case.quantity) != quantity ||
+      golden_case.result != golden::Result::valid) {
+    return std::nullopt;
+  }
+  if (quantity == "frequencies") {
+    const golden::Rounding* frequencies = Wide(golden_case, "frequencies");
+    if (frequencies == nullptr) return std::nullopt;
+    // Frequencies count relatively: 2^-17 ulp is at most 2^-69 of the value.
+    return HoldToBound(subject.Frequencies(), {TruthIn(*frequencies), kRadius},
+                       subject.exact().EncloseMagnitude(), subject.bound());
+  }
+  const std::vector<double> positions = golden_case.inputs.at("positions").Values();
+  if (quantity == "table") {
+    const golden::Rounding* cos = Wide(golden_case, "cos");
+    const golden::Rounding* sin = Wide(golden_case, "sin");
+    if (cos == nullptr || sin == nullptr) return std::nullopt;
+    const TruthTable truth{TruthIn(*cos), TruthIn(*sin), kRadius * magnitude};
+    return HoldToBound(subject.Table(positions), subject.layout(), positions, truth,
+                       subject.bound(), magnitude);
+  }
+  const golden::Rounding* out = Wide(golden_case, "out");
+  const Tensor& wide = golden_case.inputs.at("x");
+  if (out == nullptr || !ExactIn(subject.io(), wide)) return std::nullopt;
+  const Tensor x = Tensor::FromValues(subject.io(), wide.shape(), wide.Values());
+  const Tensor got = subject.Rotate(positions, x);
+  const std::vector<DoubleDouble> values = TruthIn(*out);
+  const Rotated rotated{subject.layout(), positions, x, got, quantity == "rotate_backward", values};
+  return HoldToBound(rotated, {{}, {}, kRadius * magnitude}, subject.bound());
+}
+
+}  // namespace
+
+std::vector<Verdict> CheckGolden(const Subject& subject, const std::filesystem::path& folder) {
+  std::vector<Verdict> verdicts;
+  std::error_code error;
+  std::vector<std::filesystem::path> manifests;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
+    if (entry.path().extension() == ".json") manifests.push_back(entry.path());
+  }
+  std::ranges::sort(manifests);
+  for (const std::filesystem::path& path : manifests) {
+    const golden::Manifest manifest = golden::ReadManifest(path);
+    if (!(manifest.scheme == subject.scheme())) continue;
+    Finding all;
+    size_t executed = 0, skipped = 0;
+    for (const golden::Case& golden_case : manifest.cases) {
+      try {
+        const std::optional<Finding> finding = Check(subject, golden_case);
+        if (!finding) continue;
+        ++executed;
+        all.use.Merge(finding->use);
+        if (!all.first_failure && finding->first_failure) {
+          all.first_failure = finding->first_failure;
+          all.first_failure->where += fmt::format(", golden case {}", golden_case.id);
+        }
+        if (!all.worst || (finding->worst && finding->worst->use > all.worst->use)) {
+          all.worst = finding->worst;
+        }
+      } catch (const Unsupported&) {
+        ++skipped;
+      }
+    }
+    if (executed == 0) continue;
+    Verdict verdict =
+        ToVerdict("golden:" + path.stem().string(),
+                  "the outputs for the golden inputs are within the bound of the golden values",
+                  subject.info().name, all);
+    if (skipped > 0) verdict.note = fmt::format("{} cases outside the kernel's range", skipped);
+    verdicts.push_back(std::move(verdict));
+  }
+  return verdicts;
+}
+
+}  // namespace posgauge::cli
