@@ -30,7 +30,7 @@ def fail(message):
 
 
 def run(copy, *command):
-    """Exit status and output, which is shown if the command fails unexpectedly."""
+    """Exit status and all that was printed."""
     result = subprocess.run(command, cwd=copy, stdin=subprocess.DEVNULL, text=True,
                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return result.returncode, result.stdout
