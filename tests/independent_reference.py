@@ -64,7 +64,7 @@ class Draw:
             lambda: 2.0 ** r.randint(1, 40),
             lambda: 2.0 ** min(d // 2, 90),        # every frequency a power of two
             lambda: 3.0 ** min(d // 2, 18),        # every frequency rational
-            lambda: (r.randint(3, 99) / 4) ** 2))  # some rational
+            lambda: (r.randint(5, 99) / 4) ** 2))  # some rational
 
     def any_base(self, d):
         """Also 1 and below."""
@@ -143,7 +143,7 @@ class Draw:
             lambda: r.randint(0, 1 << 31), lambda: -r.randint(1, 1 << 31),
             lambda: 2 ** r.randint(1, 31) + r.randint(-1, 1), 2 ** 31, 2 ** 24 + 1, 2 ** 53,
             lambda: r.uniform(0, 1 << 20), lambda: r.randint(-10 ** 6, 10 ** 6) / 8,
-            lambda: self.log_uniform(1e-12, 1), lambda: self.log_uniform(1e-300, 1e15)))
+            lambda: self.log_uniform(1e-12, 1), lambda: self.log_uniform(1e-40, 1e15)))
 
     def positions(self, count):
         return [self.position() for _ in range(count)]
@@ -353,7 +353,7 @@ def main():
         counts[cell] += sum(map(len, wanted.values())) if wanted else 0
         for difference in differences(question, wanted, answer):
             wrong += 1
-            if wrong <= 20:
+            if wrong <= 2000:
                 print(difference)
                 print("  asked: {}".format(as_json(question)[:2000]))
     for name in oracle.SCHEMES:
