@@ -331,6 +331,8 @@ struct RotateRows {
                                         Turn(rotation, static_cast<size_t>(pair), I(position));
                                     return {I(u) * cos - I(v) * sin, I(u) * sin + I(v) * cos};
                                   });
+        if (position == 0 && u == 0) copy(first);  // keeps its sign
+        if (position == 0 && v == 0) copy(second);
       }
     }
   }

@@ -30,6 +30,8 @@ template <unsigned Digits>
 std::optional<Decided> Decide(const Interval<Digits>& enclosure, Format format,
                               bool with_distance) {
   using I = Interval<Digits>;
+  // The two ends of a sum of zeros differ in sign by the directed roundings alone.
+  if (enclosure.IsZero()) return Decided{0, 0, Proof::exact};
   const mpfr_srcptr lo = I::Ptr(enclosure.lo()), hi = I::Ptr(enclosure.hi());
   Decided decided;
   decided.value = RoundReal(lo, format);
