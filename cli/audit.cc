@@ -120,8 +120,8 @@ void Print(const LayerGroup& group, const Contract& contract, const Audit& audit
       audit.rows.size(), options.heads);
 }
 
-nlohmann::ordered_json ToJson(const LayerGroup& group, const Contract& contract, const Audit& audit,
-                              const Options& options) {
+nlohmann::ordered_json AuditJson(const LayerGroup& group, const Contract& contract,
+                                 const Audit& audit, const Options& options) {
   nlohmann::ordered_json json = {{"layers", group.kind},
                                  {"scheme", ToJson(group.scheme)},
                                  {"contract", contract.Text()},
@@ -161,7 +161,7 @@ int Execute(const Options& options) {
   for (const LayerGroup& group : model.groups) {
     const std::vector<double> positions = PlanPositions(options.positions, largest, {});
     const Audit audit = Run(group, contract, positions, options);
-    groups.push_back(ToJson(group, contract, audit, options));
+    groups.push_back(AuditJson(group, contract, audit, options));
     report.verdicts.push_back(ToVerdict(
         "adequate",
         fmt::format("every pair is within {:g} spacings of exact arithmetic", options.budget),

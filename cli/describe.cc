@@ -1,8 +1,9 @@
 // posgauge describe: the frequencies, magnitude, width and pairing that a model really uses.
-#include <cmath>
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
 #include <memory>
 #include <numbers>
-#include <set>
 
 #include <fmt/format.h>
 
@@ -97,22 +98,24 @@ std::string WithProof(const RoundedValues& values, size_t i) {
   return fmt::format("{} ({})", values.values[i], ProofName(values.proofs[i]));
 }
 
-// At most `wanted` of `count` rows, evenly spread, the first and the last among them.
-std::set<size_t> Rows(size_t count, const std::string& wanted) {
-  std::set<size_t> rows;
-  size_t most = count;
-  if (wanted != "all") {
-    char* end = nullptr;
-    const long long parsed = std::strtoll(wanted.c_str(), &end, 10);
-    Require(!wanted.empty() && *end == '\0' && parsed >= 1,
-            "--pairs must be all or a number above 0, got {}", Shown(wanted));
-    most = std::min(count, static_cast<size_t>(parsed));
-  }
-  for (size_t i = 0; i < most; ++i) rows.insert(most == 1 ? 0 : i * (count - 1) / (most - 1));
+size_t ParseRows(const std::string& text) {
+  if (text == "all") return std::numeric_limits<size_t>::max();
+  char* end = nullptr;
+  const long long rows = std::strtoll(text.c_str(), &end, 10);
+  Require(!text.empty() && *end == '\0' && rows >= 1,
+          "--pairs must be all or a number above 0, got {}", Shown(text));
+  return static_cast<size_t>(rows);
+}
+
+// At most `most` of `count` rows, evenly spread, the first and the last among them.
+std::vector<size_t> Rows(size_t count, size_t most) {
+  most = std::min(count, most);
+  std::vector<size_t> rows;
+  for (size_t i = 0; i < most; ++i) rows.push_back(most == 1 ? 0 : i * (count - 1) / (most - 1));
   return rows;
 }
 
-void PrintFrequencies(const GroupFacts& facts, const std::string& wanted) {
+void PrintFrequencies(const GroupFacts& facts, size_t most) {
   const std::vector<double>& frequencies = facts.frequencies.values;
   const ProofCounts& counts = facts.frequencies.counts;
   PrintLine("frequencies",
@@ -121,13 +124,13 @@ void PrintFrequencies(const GroupFacts& facts, const std::string& wanted) {
                         counts.exact, counts.proven, counts.undecided));
   fmt::print("  {:>6}  {:>24}  {:>14}  {:>14}\n", "pair", "frequency", "tokens a turn",
              "of unscaled");
-  for (size_t i : Rows(frequencies.size(), wanted)) {
+  for (size_t i : Rows(frequencies.size(), most)) {
     fmt::print("  {:>6}  {:>24}  {:>14.8g}  {:>14.8g}\n", i, frequencies[i],
                Wavelength(frequencies[i]), frequencies[i] / facts.unscaled.values[i]);
   }
 }
 
-void Print(const GroupFacts& facts, const std::string& wanted) {
+void Print(const GroupFacts& facts, size_t most) {
   const LayerGroup& group = facts.group;
   const Rotary& rotary = RotaryOf(group.scheme);
   fmt::print("\n{}{}: {}\n", group.kind,
@@ -138,7 +141,8 @@ void Print(const GroupFacts& facts, const std::string& wanted) {
                             : fmt::format("{}-{} of {} rotate, {} pairs", rotary.rotary_offset,
                                           rotary.rotary_offset + rotary.rotary_dim - 1,
                                           rotary.head_dim, rotary.Pairs()));
-  for (const auto& [name, value] : ToJson(group.scheme).items()) {
+  const nlohmann::ordered_json fields = ToJson(group.scheme);
+  for (const auto& [name, value] : fields.items()) {
     const bool told =
         name == "scheme" || name == "head_dim" || name == "rotary_dim" || name == "rotary_offset";
     if (told || value.is_null()) continue;
@@ -146,11 +150,10 @@ void Print(const GroupFacts& facts, const std::string& wanted) {
   }
   PrintLine("resulting magnitude", WithProof(facts.magnitude, 0));
   PrintLine("softmax multiplier", WithProof(facts.softmax, 0));
-  PrintFrequencies(facts, wanted);
+  PrintFrequencies(facts, most);
 }
 
-void Print(const ModelConfig& model, const std::vector<GroupFacts>& groups,
-           const std::string& wanted) {
+void Print(const ModelConfig& model, const std::vector<GroupFacts>& groups, size_t most) {
   fmt::print("{}\n", model.source);
   const auto print_count = [](std::string_view name, const std::optional<int64_t>& count) {
     if (count) PrintLine(name, fmt::format("{}", *count));
@@ -161,19 +164,20 @@ void Print(const ModelConfig& model, const std::vector<GroupFacts>& groups,
   print_count("key/value heads", model.num_key_value_heads);
   print_count("layers", model.num_hidden_layers);
   print_count("max position", model.max_position);
-  for (const GroupFacts& facts : groups) Print(facts, wanted);
+  for (const GroupFacts& facts : groups) Print(facts, most);
   if (!model.notes.empty()) fmt::print("\nnotes\n");
   for (const std::string& note : model.notes) fmt::print("  {}\n", note);
 }
 
 void Run(const Options& options) {
+  const size_t most = ParseRows(options.pairs);
   const ModelConfig model = options.scheme.Resolve();
   std::vector<GroupFacts> groups;
   for (const LayerGroup& group : model.groups) groups.push_back(FactsOf(group));
   if (options.json) {
     fmt::print("{}\n", ToRecord(model, groups).dump(2));
   } else {
-    Print(model, groups, options.pairs);
+    Print(model, groups, most);
   }
 }
 

@@ -1,4 +1,5 @@
 // The program. Text is for people, --json for programs; both are printed from one record.
+#include <csignal>
 #include <exception>
 
 #include <fmt/format.h>
@@ -8,6 +9,8 @@
 
 int main(int argc, char** argv) {
   using namespace posgauge::cli;
+  // Beyond a file-size limit a write then fails, and says so, instead of killing the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   CLI::App program{"Proven references, property tests and gates for positional encodings"};
   program.name("posgauge");
   program.set_version_flag("--version", POSGAUGE_VERSION);

@@ -16,7 +16,7 @@ ModelConfig FromScheme(const SchemeOptions& options) {
   ModelConfig model;
   model.source = "--scheme " + options.scheme;
   model.groups.push_back({"all", {}, ParseScheme(options.scheme, settings)});
-  model.pairing_source = paired ? "given" : "default";
+  model.pairing_source = paired ? "given" : "the scheme's default";
   return model;
 }
 
@@ -61,8 +61,10 @@ ModelConfig SchemeOptions::Resolve() const {
                          : "give a config or --scheme, not both");
   ModelConfig model = config.empty() ? FromScheme(*this) : FromConfig(*this);
   if (!layer_kind.empty()) KeepKind(model, layer_kind);
-  if (!config.empty()) {
+  if (!config.empty() && !settings.empty()) {
     for (LayerGroup& group : model.groups) Apply(group.scheme, settings);
+    model.notes.push_back(
+        fmt::format("set by the caller, not by the config: {}", fmt::join(settings, ", ")));
   }
   return model;
 }

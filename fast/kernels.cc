@@ -1,0 +1,362 @@
+#include "posgauge/fast/kernels.h"
+
+#include <cmath>
+#include <cstring>
+#include <deque>
+#include <limits>
+#include <string>
+
+#include "posgauge/fast/all.h"
+#include "posgauge/fast/call.h"
+#include "posgauge/fast/simd.h"
+
+namespace posgauge {
+
+namespace fast {
+namespace {
+
+// Beyond it the bounds of table-inl.h do not hold; a thousand times above any scheme's magnitude.
+constexpr double kLargestMagnitude = 0x1p30;
+
+void ComputeFrequencies(const Call& call) {
+  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars());
+  const FastRotation rotation =
+      std::visit([](const auto& params) { return Frequencies(params); }, scheme);
+  const auto pairs = static_cast<int64_t>(rotation.frequency.size());
+  const Array high = call.Output("frequency", {Dtype::f64}, {pairs});
+  const Array low = call.Output("frequency_low", {Dtype::f64}, {pairs});
+  const Array magnitude = call.Output("magnitude", {Dtype::f64}, {1});
+  for (int64_t i = 0; i < pairs; ++i) {
+    const DoubleDouble& frequency = rotation.frequency[static_cast<size_t>(i)];
+    std::memcpy(high.At(i), &frequency.high, sizeof(double));
+    std::memcpy(low.At(i), &frequency.low, sizeof(double));
+  }
+  std::memcpy(magnitude.At(0), &rotation.magnitude.high, sizeof(double));
+}
+
+// Memory for rows, on cache lines of its own.
+class RowBuffer {
+ public:
+  explicit RowBuffer(int64_t entries)
+      : lines_((static_cast<size_t>(entries) * sizeof(double) + sizeof(Line) - 1) / sizeof(Line)) {}
+  std::byte* data() { return reinterpret_cast<std::byte*>(lines_.data()); }
+
+ private:
+  struct alignas(64) Line {
+    std::byte bytes[64];
+  };
+  std::vector<Line> lines_;
+};
+
+// What a kernel that starts from positions is given, checked for all tokens before anything is
+// written.
+struct Angles {
+  std::vector<TurnPosition> positions;
+  Turns turns;
+  double magnitude;
+};
+
+Angles AnglesOf(const Call& call, int64_t tokens, int64_t pairs) {
+  const Array positions =
+      call.Input("positions", {Dtype::i64, Dtype::i32, Dtype::f64, Dtype::f32}, {tokens});
+  const Array high = call.Input("frequency", {Dtype::f64}, {pairs});
+  const Array low = call.Input("frequency_low", {Dtype::f64}, {high.shape[0]});
+  const double magnitude = call.Input("magnitude", {Dtype::f64}, {1}).Value(0);
+  Require(
+      std::fabs(magnitude) <= kLargestMagnitude && std::fabs(magnitude) >= 1 / kLargestMagnitude,
+      "magnitude must be in {}..{}, got {}", 1 / kLargestMagnitude, kLargestMagnitude, magnitude);
+  Angles angles{.positions = {}, .turns = {}, .magnitude = magnitude};
+  for (int64_t token = 0; token < positions.shape[0]; ++token) {
+    angles.positions.push_back(TurnPositionOf(positions.Value(token)));
+  }
+  std::vector<double> highs, lows;
+  for (int64_t i = 0; i < high.shape[0]; ++i) {
+    highs.push_back(high.Value(i));
+    lows.push_back(low.Value(i));
+  }
+  angles.turns = TurnsOf(highs, lows);
+  return angles;
+}
+
+void Scatter(const std::byte* from, const Array& to, int64_t token) {
+  const size_t size = SizeOf(to.dtype);
+  for (int64_t i = 0; i < to.shape[1]; ++i, from += size) std::memcpy(to.At(token, i), from, size);
+}
+
+void ComputeTable(const Call& call, Dtype dtype) {
+  const Angles angles = AnglesOf(call, kAnyLength, kAnyLength);
+  const auto tokens = static_cast<int64_t>(angles.positions.size());
+  const auto pairs = static_cast<int64_t>(angles.turns.Pairs());
+  const Array cos = call.Output("cos", {dtype}, {tokens, pairs});
+  const Array sin = call.Output("sin", {dtype}, {tokens, pairs});
+  const bool contiguous = cos.stride[1] == 1 && sin.stride[1] == 1;
+  RowBuffer buffer(contiguous ? 0 : 2 * pairs);
+  for (int64_t token = 0; token < tokens; ++token) {
+    const TurnPosition& position = angles.positions[static_cast<size_t>(token)];
+    if (contiguous) {
+      CosSinRow(angles.turns, position, angles.magnitude, dtype, cos.At(token), sin.At(token));
+    } else {
+      std::byte* const sines = buffer.data() + static_cast<size_t>(pairs) * sizeof(double);
+      CosSinRow(angles.turns, position, angles.magnitude, dtype, buffer.data(), sines);
+      Scatter(buffer.data(), cos, token);
+      Scatter(sines, sin, token);
+    }
+  }
+}
+
+// First byte and one past the last that an array touches.
+std::array<const std::byte*, 2> Extent(const Array& array) {
+  const std::byte *first = array.data, *last = array.data;
+  const auto size = static_cast<int64_t>(SizeOf(array.dtype));
+  for (size_t axis = 0; axis < 3; ++axis) {
+    if (array.shape[axis] == 0) return {array.data, array.data};
+    const int64_t reach = (array.shape[axis] - 1) * array.stride[axis] * size;
+    (reach < 0 ? first : last) += reach;
+  }
+  return {first, last + size};
+}
+
+// The rows of a rotation, in the form that RotateHeads takes.
+class Rows {
+ public:
+  Rows(const Call& call, Dtype io, std::optional<Dtype> table, int64_t tokens, int64_t pairs,
+       Pairing pairing, bool backward)
+      : io_(io), pairs_(pairs), pairing_(pairing), backward_(backward), buffer_(6 * pairs) {
+    if (table) {
+      cos_table_ = call.Input("cos", {*table}, {tokens, pairs});
+      sin_table_ = call.Input("sin", {*table}, {tokens, pairs});
+    } else {
+      angles_ = AnglesOf(call, tokens, pairs);
+    }
+  }
+
+  struct Row {
+    const void *cos, *sin;
+  };
+
+  // Valid until the next call.
+  Row At(int64_t token) {
+    const auto entries = static_cast<size_t>(pairs_) * sizeof(double);
+    TableRow row{};
+    if (cos_table_) {
+      row = {cos_table_->dtype, cos_table_->At(token), sin_table_->At(token), cos_table_->stride[1],
+             sin_table_->stride[1]};
+    } else {
+      std::byte *const cos = buffer_.data(), *const sin = cos + entries;
+      row = {ComputeDtype(io_), cos, sin, 1, 1};
+      CosSinRow(angles_->turns, angles_->positions[static_cast<size_t>(token)], angles_->magnitude,
+                row.dtype, cos, sin);
+    }
+    const bool as_is = row.dtype == ComputeDtype(io_) && row.cos_stride == 1 && row.sin_stride == 1;
+    if (as_is && pairing_ == Pairing::half && !backward_) return {row.cos, row.sin};
+    std::byte *const cos = buffer_.data() + 2 * entries, *const sin = cos + 2 * entries;
+    SpreadRow(row, pairs_, pairing_, backward_, io_, cos, sin);
+    return {cos, sin};
+  }
+
+ private:
+  Dtype io_;
+  int64_t pairs_;
+  Pairing pairing_;
+  bool backward_;
+  RowBuffer buffer_;
+  std::optional<Array> cos_table_, sin_table_;
+  std::optional<Angles> angles_;
+};
+
+// Channels [begin, end) of one head, bit for bit.
+void CopyChannels(const Array& x, const Array& out, int64_t token, int64_t head, int64_t begin,
+                  int64_t end) {
+  const size_t size = SizeOf(x.dtype);
+  if (begin == end) return;
+  if (x.stride[2] == 1 && out.stride[2] == 1) {
+    std::memcpy(out.At(token, head, begin), x.At(token, head, begin),
+                static_cast<size_t>(end - begin) * size);
+    return;
+  }
+  for (int64_t channel = begin; channel < end; ++channel) {
+    std::memcpy(out.At(token, head, channel), x.At(token, head, channel), size);
+  }
+}
+
+void Rotate(const Call& call, Dtype io, std::optional<Dtype> table, bool backward) {
+  const int64_t head_dim = call.Integer("head_dim"), rotary_dim = call.Integer("rotary_dim");
+  const int64_t offset = call.Integer("rotary_offset"), pairing_index = call.Integer("pairing");
+  Require(rotary_dim % 2 == 0 && offset + rotary_dim <= head_dim,
+          "rotary_dim must be even and rotary_offset + rotary_dim at most head_dim {}, got {} + {}",
+          head_dim, offset, rotary_dim);
+  Require(pairing_index <= 1, "pairing must be 0 (half) or 1 (interleaved), got {}", pairing_index);
+  const auto pairing = static_cast<Pairing>(pairing_index);
+  const int64_t pairs = rotary_dim / 2;
+  const Array x = call.Input("x", {io}, {kAnyLength, kAnyLength, head_dim});
+  const Array out = call.Output("out", {io}, {x.shape[0], x.shape[1], head_dim});
+  const bool in_place = x.data == out.data && x.stride == out.stride;
+  const auto [x_first, x_end] = Extent(x);
+  const auto [out_first, out_end] = Extent(out);
+  Require(in_place || x_end <= out_first || out_end <= x_first,
+          "out overlaps x without being the same memory");
+
+  Rows rows(call, io, table, x.shape[0], pairs, pairing, backward);
+  for (int64_t token = 0; token < x.shape[0]; ++token) {
+    if (pairs > 0 && x.shape[1] > 0) {
+      const Rows::Row row = rows.At(token);
+      RotateHeads(io, pairing, pairs, x.shape[1],
+                  {x.At(token, 0, offset), x.stride[1], x.stride[2]},
+                  {out.At(token, 0, offset), out.stride[1], out.stride[2]}, row.cos, row.sin);
+    }
+    if (in_place) continue;
+    for (int64_t head = 0; head < x.shape[1]; ++head) {
+      CopyChannels(x, out, token, head, 0, offset);
+      CopyChannels(x, out, token, head, offset + rotary_dim, head_dim);
+    }
+  }
+}
+
+// Runs a kernel's body as the C interface wants it: no exception leaves.
+template <class Body>
+int32_t Answer(const posgauge_call* call, char* why, size_t why_size, const Body& body) {
+  const auto explain = [&](const char* reason) {
+    if (why_size == 0) return;
+    std::strncpy(why, reason, why_size - 1);
+    why[why_size - 1] = '\0';
+  };
+  try {
+    Require(call->size >= sizeof(posgauge_call), "the call is {} bytes long, this library needs {}",
+            call->size, sizeof(posgauge_call));
+    body(Call(*call));
+    return POSGAUGE_OK;
+  } catch (const ParameterError& error) {
+    explain(error.what());
+    return POSGAUGE_UNSUPPORTED;
+  } catch (const std::exception& error) {
+    explain(error.what());
+    return POSGAUGE_FAILED;
+  }
+}
+
+int32_t RunFrequencies(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, ComputeFrequencies);
+}
+
+template <Dtype dtype>
+int32_t RunTable(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, [](const Call& c) { ComputeTable(c, dtype); });
+}
+
+template <Dtype io, Dtype table, bool backward>
+int32_t RunRotate(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, [](const Call& c) { Rotate(c, io, table, backward); });
+}
+
+template <Dtype io, bool backward>
+int32_t RunRotatePositions(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, [](const Call& c) { Rotate(c, io, std::nullopt, backward); });
+}
+
+constexpr std::string_view kAnglesFromPositions =
+    "position=exact frequency=dd angle=turn96 trig=2ulp:f64";
+
+// Descriptors and the texts that they point to.
+class KernelList {
+ public:
+  explicit KernelList(bool fused) : fused_(fused) {
+    Add("fast.frequencies", "frequencies", "", "frequency:f64 frequency_low:f64 magnitude:f64",
+        "frequency=dd trig=2ulp:f64 flush=no", 0, RunFrequencies);
+    AddTable<Dtype::f64>();
+    AddTable<Dtype::f32>();
+    AddTable<Dtype::bf16>();
+    AddTable<Dtype::f16>();
+    AddRotations<false>();
+    AddRotations<true>();
+  }
+
+  const std::vector<posgauge_kernel>& kernels() const { return kernels_; }
+
+ private:
+  static constexpr std::string_view kAngleInputs =
+      "positions:i64,i32,f64,f32 frequency:f64 frequency_low:f64 magnitude:f64";
+
+  template <Dtype dtype>
+  void AddTable() {
+    const std::string_view name = Name(dtype);
+    Add(fmt::format("fast.table.{}", name), "table", kAngleInputs,
+        fmt::format("cos:{0} sin:{0}", name),
+        fmt::format("{0} table={1} store={1}:rne flush=no", kAnglesFromPositions, name),
+        kLargestPosition, RunTable<dtype>);
+  }
+
+  template <bool backward>
+  void AddRotations() {
+    AddRotate<Dtype::f64, Dtype::f64, backward>("");
+    AddRotate<Dtype::f32, Dtype::f32, backward>("");
+    AddRotate<Dtype::bf16, Dtype::f32, backward>("");
+    AddRotate<Dtype::bf16, Dtype::bf16, backward>(".bf16");
+    AddRotate<Dtype::f16, Dtype::f32, backward>("");
+    AddRotate<Dtype::f16, Dtype::f16, backward>(".f16");
+    AddRotatePositions<Dtype::f64, backward>();
+    AddRotatePositions<Dtype::f32, backward>();
+    AddRotatePositions<Dtype::bf16, backward>();
+    AddRotatePositions<Dtype::f16, backward>();
+  }
+
+  // "rotate=f32:fma store=bf16:rne flush=no"
+  std::string Application(Dtype io) const {
+    return fmt::format("rotate={}{} store={}:rne flush=no", Name(ComputeDtype(io)),
+                       fused_ ? ":fma" : "", Name(io));
+  }
+
+  template <Dtype io, Dtype table, bool backward>
+  void AddRotate(std::string_view suffix) {
+    const std::string_view quantity = backward ? "rotate_backward" : "rotate";
+    Add(fmt::format("fast.{}.{}{}", quantity, Name(io), suffix), quantity,
+        fmt::format("x:{0} cos:{1} sin:{1}", Name(io), Name(table)),
+        fmt::format("out:{}", Name(io)), fmt::format("table={} {}", Name(table), Application(io)),
+        0, RunRotate<io, table, backward>);
+  }
+
+  template <Dtype io, bool backward>
+  void AddRotatePositions() {
+    const std::string_view quantity = backward ? "rotate_backward" : "rotate";
+    Add(fmt::format("fast.{}_positions.{}", quantity, Name(io)), quantity,
+        fmt::format("x:{} {}", Name(io), kAngleInputs), fmt::format("out:{}", Name(io)),
+        fmt::format("{} table={} {}", kAnglesFromPositions, Name(ComputeDtype(io)),
+                    Application(io)),
+        kLargestPosition, RunRotatePositions<io, backward>);
+  }
+
+  void Add(std::string_view name, std::string_view quantity, std::string_view inputs,
+           std::string_view outputs, std::string_view contract, double largest_position,
+           int32_t (*run)(const posgauge_call*, char*, size_t)) {
+    kernels_.push_back({.size = sizeof(posgauge_kernel),
+                        .name = Keep(name),
+                        .schemes = "*",
+                        .quantity = Keep(quantity),
+                        .inputs = Keep(inputs),
+                        .outputs = Keep(outputs),
+                        .pairings = "half interleaved",
+                        .contract = Keep(contract),
+                        .invariances = "chunking batch alignment threads",
+                        .in_place = outputs.starts_with("out") ? 1 : 0,
+                        .largest_rotary_dim = 0,
+                        .largest_position = largest_position,
+                        .run = run});
+  }
+
+  const char* Keep(std::string_view text) { return texts_.emplace_back(text).c_str(); }
+
+  bool fused_;
+  std::deque<std::string> texts_;
+  std::vector<posgauge_kernel> kernels_;
+};
+
+}  // namespace
+}  // namespace fast
+
+const posgauge_kernel* FastKernels(size_t* count) {
+  static const fast::KernelList fused(true), unfused(false);
+  const auto& kernels = (fast::HasFusedMultiplyAdd() ? fused : unfused).kernels();
+  *count = kernels.size();
+  return kernels.data();
+}
+
+}  // namespace posgauge

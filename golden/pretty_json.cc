@@ -14,10 +14,16 @@ constexpr size_t kColumns = 100;
 
 bool IsPlain(const ordered_json& json) { return !json.is_structured() || json.empty(); }
 
+bool IsPlainList(const ordered_json& json) {
+  return json.is_array() && std::all_of(json.begin(), json.end(), IsPlain);
+}
+
 bool StaysOnLine(const ordered_json& json, const std::string& line, size_t column) {
-  if (IsPlain(json)) return true;
-  if (!std::all_of(json.begin(), json.end(), IsPlain)) return false;
-  return json.is_array() || column + line.size() < kColumns;
+  if (IsPlain(json) || IsPlainList(json)) return true;
+  return json.is_object() && column + line.size() < kColumns &&
+         std::all_of(json.begin(), json.end(), [](const ordered_json& value) {
+           return IsPlain(value) || IsPlainList(value);
+         });
 }
 
 // {"a": 1, "b": [2, 3]}: dump() leaves no spaces.

@@ -20,6 +20,15 @@ using nlohmann::json;
 constexpr size_t kDeepest = 64;
 constexpr size_t kLargestFile = 16 << 20;
 
+// "config.json:3:14": line and column of a byte, from 1.
+std::string Place(std::string_view text, size_t byte, const std::string& source) {
+  const std::string_view before = text.substr(0, byte);
+  const size_t newline = before.rfind('\n');
+  const size_t line_start = newline == before.npos ? 0 : newline + 1;
+  return fmt::format("{}:{}:{}", source, 1 + std::count(before.begin(), before.end(), '\n'),
+                     before.size() - line_start + 1);
+}
+
 // Walks the text without building anything and throws for what a lenient reader lets through. Of
 // the parser's own errors it keeps the place, which its exceptions do not always hold.
 class StrictReader {
@@ -48,11 +57,8 @@ class StrictReader {
   }
 
   bool parse_error(size_t position, const std::string&, const json::exception& error) {
-    const std::string_view before = text_.substr(0, position == 0 ? 0 : position - 1);
-    const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-    const size_t newline = before.rfind('\n');
-    const size_t column = before.size() - (newline == before.npos ? 0 : newline + 1) + 1;
-    throw FormatError(fmt::format("{}:{}:{}: {}", source_, line, column, Reason(before, error)));
+    const size_t byte = position == 0 ? 0 : position - 1;  // the parser counts what it has read
+    throw FormatError(fmt::format("{}: {}", Place(text_, byte, source_), Reason(byte, error)));
   }
 
  private:
@@ -69,15 +75,14 @@ class StrictReader {
     return true;
   }
 
-  std::string Reason(std::string_view before, const json::exception& error) const {
+  std::string Reason(size_t byte, const json::exception& error) const {
     constexpr int kNumberOverflow = 406;
     if (error.id == kNumberOverflow) return "a number must fit in binary64 (largest 1.8e308)";
-    const size_t last = before.size();
-    if (last >= text_.size()) return "the JSON ends too early";
-    if (text_[last] == 'N' || text_[last] == 'I') {
+    if (byte >= text_.size()) return "the JSON ends too early";
+    if (text_[byte] == 'N' || text_[byte] == 'I') {
       return "NaN and Infinity are not JSON; numbers must be finite";
     }
-    return fmt::format("not JSON at {}", Shown(std::string(text_.substr(last, 20))));
+    return fmt::format("not JSON at {}", Shown(std::string(text_.substr(byte, 20))));
   }
 
   std::string_view text_;
@@ -90,6 +95,10 @@ class StrictReader {
 json ParseJson(std::string_view text, const std::string& source) {
   if (text.find_first_not_of(" \t\r\n") == text.npos) {
     throw FormatError(fmt::format("{}: is empty, expected JSON", source));
+  }
+  // The parser would take a zero byte for the end of the text.
+  if (const size_t zero = text.find('\0'); zero != text.npos) {
+    throw FormatError(fmt::format("{}: a zero byte is not JSON", Place(text, zero, source)));
   }
   StrictReader strict(text, source);
   json::sax_parse(text, &strict);

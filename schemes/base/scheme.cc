@@ -144,6 +144,17 @@ Rotary& RotaryOf(Scheme& scheme) {
   return std::visit([](auto& params) -> Rotary& { return params.rotary; }, scheme);
 }
 
+std::string Text(const Scheme& scheme) {
+  std::string text(Name(scheme));
+  const nlohmann::ordered_json fields = ToJson(scheme);
+  for (const auto& [name, value] : fields.items()) {
+    if (name == "scheme" || value.is_null()) continue;
+    text +=
+        fmt::format(" {}={}", name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
+}
+
 nlohmann::ordered_json ToJson(const Scheme& scheme) {
   nlohmann::ordered_json object;
   object["scheme"] = std::string(Name(scheme));

@@ -49,7 +49,7 @@ Scheme ReadLinear(const Section& block, const Rotary& rotary, Notes& notes) {
 
 // Hunyuan's static NTK: base * alpha^(d/(d-2)), whatever the factor says.
 Scheme ReadAlpha(const Section& block, const Rotary& rotary, Notes& notes) {
-  CheckKeys(block, "dynamic", {"alpha"},
+  CheckKeys(block, "dynamic with alpha", {"alpha"},
             {"factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"}, notes);
   notes.push_back(fmt::format(
       "{}: static NTK scaling as in Hunyuan, vLLM and MLX; transformers' own 'dynamic' ignores "

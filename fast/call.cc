@@ -1,0 +1,106 @@
+#include "posgauge/fast/call.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <span>
+
+#include "posgauge/schemes/base/error.h"
+
+namespace posgauge::fast {
+
+namespace {
+
+std::string NamesOf(std::initializer_list<Dtype> dtypes) {
+  std::vector<std::string_view> names;
+  for (Dtype dtype : dtypes) names.push_back(Name(dtype));
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+Array Find(std::span<const posgauge_tensor> tensors, std::string_view name,
+           std::initializer_list<Dtype> dtypes, std::initializer_list<int64_t> shape) {
+  const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const posgauge_tensor& t) {
+    return t.name != nullptr && t.name == name;
+  });
+  Require(found != tensors.end(), "the call lacks the tensor {}", name);
+  const DLTensor& tensor = found->tensor;
+  const auto* dtype = std::find_if(dtypes.begin(), dtypes.end(), [&](Dtype candidate) {
+    return static_cast<int32_t>(candidate) == found->dtype;
+  });
+  Require(dtype != dtypes.end(), "{} must be {}, got dtype code {}", name, NamesOf(dtypes),
+          found->dtype);
+  Require(tensor.device.device_type == kDLCPU, "{} must be in CPU memory, got device type {}", name,
+          static_cast<int>(tensor.device.device_type));
+  Require(tensor.ndim == static_cast<int>(shape.size()), "{} must have {} axes, got {}", name,
+          shape.size(), tensor.ndim);
+
+  Array array{.dtype = *dtype, .data = static_cast<std::byte*>(tensor.data) + tensor.byte_offset};
+  int64_t compact = 1;
+  bool empty = false;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    const int64_t length = tensor.shape[axis], wanted = shape.begin()[axis];
+    Require(length >= 0 && (wanted == kAnyLength || length == wanted),
+            "{} must have length {} on axis {}, got {}", name, wanted, axis, length);
+    array.shape[axis] = length;
+    array.stride[axis] = tensor.strides == nullptr ? compact : tensor.strides[axis];
+    compact *= length;
+    empty |= length == 0;
+  }
+  Require(empty || tensor.data != nullptr, "{} has no memory", name);
+  Require(empty || reinterpret_cast<uintptr_t>(array.data) % SizeOf(array.dtype) == 0,
+          "{} must be aligned to its elements, {} bytes", name, SizeOf(array.dtype));
+  return array;
+}
+
+}  // namespace
+
+double Array::Value(int64_t i) const {
+  if (dtype == Dtype::i64) {
+    int64_t value = 0;
+    std::memcpy(&value, At(i), sizeof value);
+    return static_cast<double>(value);
+  }
+  if (dtype == Dtype::i32) {
+    int32_t value = 0;
+    std::memcpy(&value, At(i), sizeof value);
+    return value;
+  }
+  if (dtype == Dtype::f64) {
+    double value = 0;
+    std::memcpy(&value, At(i), sizeof value);
+    return value;
+  }
+  float value = 0;
+  std::memcpy(&value, At(i), sizeof value);
+  return double{value};
+}
+
+Array Call::Input(std::string_view name, std::initializer_list<Dtype> dtypes,
+                  std::initializer_list<int64_t> shape) const {
+  return Find({call_.inputs, call_.num_inputs}, name, dtypes, shape);
+}
+
+Array Call::Output(std::string_view name, std::initializer_list<Dtype> dtypes,
+                   std::initializer_list<int64_t> shape) const {
+  return Find({call_.outputs, call_.num_outputs}, name, dtypes, shape);
+}
+
+int64_t Call::Integer(std::string_view name) const {
+  for (const posgauge_scalar& scalar : std::span(call_.scalars, call_.num_scalars)) {
+    if (scalar.name != name) continue;
+    Require(scalar.value >= 0 && scalar.value <= 0x1p31 && std::trunc(scalar.value) == scalar.value,
+            "{} must be an integer in 0..2^31, got {}", name, scalar.value);
+    return static_cast<int64_t>(scalar.value);
+  }
+  throw ParameterError(fmt::format("the call lacks the scalar {}", name));
+}
+
+std::vector<Scalar> Call::Scalars() const {
+  std::vector<Scalar> scalars;
+  for (const posgauge_scalar& scalar : std::span(call_.scalars, call_.num_scalars)) {
+    scalars.emplace_back(scalar.name, scalar.value);
+  }
+  return scalars;
+}
+
+}  // namespace posgauge::fast

@@ -1,0 +1,98 @@
+#include "posgauge/fast/simd.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "posgauge/fast/simd.cc"
+#include <hwy/foreach_target.h>  // must come before highway.h
+#include <hwy/highway.h>
+
+// clang-format off: the later ones use the first
+#include "posgauge/fast/convert-inl.h"
+#include "posgauge/fast/rotate-inl.h"
+#include "posgauge/fast/table-inl.h"
+// clang-format on
+
+HWY_BEFORE_NAMESPACE();
+namespace posgauge::fast::HWY_NAMESPACE {
+
+// Highway 1.0.3 has no macro that says so.
+bool HasFusedMultiplyAdd() {
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+  return true;
+#else
+  return false;
+#endif
+}
+
+const char* TargetWord() { return hwy::TargetName(HWY_TARGET); }
+
+}  // namespace posgauge::fast::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+#include <algorithm>
+
+#include "posgauge/schemes/base/error.h"
+
+namespace posgauge::fast {
+
+HWY_EXPORT(CosSinRow);
+HWY_EXPORT(SpreadRow);
+HWY_EXPORT(RotateHeads);
+HWY_EXPORT(Narrow);
+HWY_EXPORT(Widen);
+HWY_EXPORT(HasFusedMultiplyAdd);
+HWY_EXPORT(TargetWord);
+
+void CosSinRow(const Turns& turns, const TurnPosition& position, double magnitude, Dtype dtype,
+               void* cos, void* sin) {
+  HWY_DYNAMIC_DISPATCH(CosSinRow)(turns, position, magnitude, dtype, cos, sin);
+}
+
+void SpreadRow(const TableRow& row, int64_t pairs, Pairing pairing, bool backward, Dtype io,
+               void* cos, void* sin) {
+  HWY_DYNAMIC_DISPATCH(SpreadRow)(row, pairs, pairing, backward, io, cos, sin);
+}
+
+void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads,
+                 const Heads<const void>& x, const Heads<void>& out, const void* cos,
+                 const void* sin) {
+  HWY_DYNAMIC_DISPATCH(RotateHeads)(io, pairing, pairs, heads, x, out, cos, sin);
+}
+
+void Narrow(Dtype dtype, const float* from, uint16_t* to, size_t count) {
+  HWY_DYNAMIC_DISPATCH(Narrow)(dtype, from, to, count);
+}
+
+void Widen(Dtype dtype, const uint16_t* from, float* to, size_t count) {
+  HWY_DYNAMIC_DISPATCH(Widen)(dtype, from, to, count);
+}
+
+std::string CurrentTarget() { return HWY_DYNAMIC_DISPATCH(TargetWord)(); }
+
+bool HasFusedMultiplyAdd() { return HWY_DYNAMIC_DISPATCH(HasFusedMultiplyAdd)(); }
+
+std::vector<std::string> Targets() {
+  hwy::SetSupportedTargetsForTest(0);
+  std::vector<std::string> names;
+  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    names.emplace_back(hwy::TargetName(target));
+  }
+  return names;
+}
+
+void UseTarget(std::string_view name) {
+  hwy::SetSupportedTargetsForTest(0);
+  int64_t chosen = 0;
+  for (int64_t target : hwy::SupportedAndGeneratedTargets()) {
+    if (name == hwy::TargetName(target)) chosen = target;
+  }
+  Require(name.empty() || chosen != 0, "target must be one of {}, got '{}'",
+          fmt::join(Targets(), ", "), name);
+  hwy::SetSupportedTargetsForTest(chosen);
+  hwy::GetChosenTarget().Update(hwy::SupportedTargets());
+}
+
+}  // namespace posgauge::fast
+
+#endif  // HWY_ONCE

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "posgauge/fast/turns.h"
+#include "posgauge/schemes/base/dtype.h"
+#include "posgauge/schemes/base/rotary.h"
+
+/// What is vectorised, behind run-time dispatch to the best instruction set of the machine. Callers
+/// have checked their arguments. The results do not depend on where a value stands among its
+/// neighbours, on alignment, or on the number of lanes: every step is one IEEE operation per value,
+/// in round-to-nearest without flushing, and only whether multiply-adds are fused differs between
+/// targets.
+namespace posgauge::fast {
+
+/// One row of a table: magnitude cos(p w) and magnitude sin(p w), contiguous, [pairs] of a floating
+/// dtype. |magnitude| <= 2^60. Error: see table-inl.h.
+void CosSinRow(const Turns& turns, const TurnPosition& position, double magnitude, Dtype dtype,
+               void* cos, void* sin);
+
+/// A row of a table that somebody else made. Strides in elements.
+struct TableRow {
+  Dtype dtype;
+  const void *cos, *sin;
+  int64_t cos_stride, sin_stride;
+};
+
+/// Dtype that a rotation of `io` computes in: f64 for f64, otherwise f32.
+constexpr Dtype ComputeDtype(Dtype io) { return io == Dtype::f64 ? Dtype::f64 : Dtype::f32; }
+
+/// Brings a row into the form that RotateHeads takes, in ComputeDtype(io), exactly unless the row's
+/// dtype is wider. half: cos and sin, [pairs]. interleaved: cos twice, and -sin, +sin, [2 pairs].
+/// `backward` negates the sines.
+void SpreadRow(const TableRow& row, int64_t pairs, Pairing pairing, bool backward, Dtype io,
+               void* cos, void* sin);
+
+/// The heads of one token, from their first channel that rotates on. Strides in elements.
+template <class Void>
+struct Heads {
+  Void* data;
+  int64_t head_stride, channel_stride;
+};
+
+/// Rotates `heads` heads of one token by a row from SpreadRow. `out` may be the memory of `x` if
+/// the strides agree. Error: see rotate-inl.h.
+void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads,
+                 const Heads<const void>& x, const Heads<void>& out, const void* cos,
+                 const void* sin);
+
+/// Conversions as the kernels store and load them, for tests: f32 to a 16-bit dtype, nearest even,
+/// and back.
+void Narrow(Dtype dtype, const float* from, uint16_t* to, size_t count);
+void Widen(Dtype dtype, const uint16_t* from, float* to, size_t count);
+
+/// Instruction sets that this machine can run, best first: "AVX3", "AVX2", ...
+std::vector<std::string> Targets();
+
+/// The one in use.
+std::string CurrentTarget();
+
+/// Whether its multiply-adds are fused.
+bool HasFusedMultiplyAdd();
+
+/// Uses one target only, or the best again for an empty name. For tests: not while kernels run.
+/// Throws ParameterError on an unknown name.
+void UseTarget(std::string_view name);
+
+}  // namespace posgauge::fast

@@ -1,0 +1,99 @@
+#include "posgauge/fast/turns.h"
+
+#include <array>
+#include <cmath>
+
+#include "posgauge/schemes/base/error.h"
+
+namespace posgauge::fast {
+
+namespace {
+
+__extension__ using Uint128 = unsigned __int128;
+
+// floor(2^192 / (2 pi)), the highest word first: 1/(2 pi) has more, but not for frequencies so
+// small.
+//   python3 -c 'from mpmath import *; mp.prec = 300; print("%x" % int(2**192/(2*pi)))'
+constexpr std::array<uint64_t, 3> kTurnsPerRadian = {0x28be60db9391054a, 0x7f09d5f47d4d3770,
+                                                     0x36d8a5664f10e410};
+
+// 64 bits of 1/(2 pi) that begin `skip` places after the binary point; places before it are zeros.
+uint64_t BitsAfter(int skip) {
+  if (skip <= -64) return 0;
+  if (skip < 0) return kTurnsPerRadian[0] >> -skip;
+  const auto word = static_cast<size_t>(skip / 64);
+  const int shift = skip % 64;
+  const uint64_t high = kTurnsPerRadian[word] << shift;
+  return shift == 0 ? high : high | (kTurnsPerRadian[word + 1] >> (64 - shift));
+}
+
+// An integer modulo 2^192, the lowest word first: turns in units of 2^-160.
+using Fixed = std::array<uint64_t, 3>;
+
+Fixed Add(Fixed a, const Fixed& b) {
+  Uint128 carry = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    carry += Uint128{a[i]} + b[i];
+    a[i] = static_cast<uint64_t>(carry);
+    carry >>= 64;
+  }
+  return a;
+}
+
+Fixed Negate(Fixed a) {
+  for (uint64_t& word : a) word = ~word;
+  return Add(a, {1, 0, 0});
+}
+
+// value/(2 pi) in turns modulo 2^32, within 2^-107: value = m 2^e with an integer m < 2^53, and
+// 1/(2 pi) cut after e + 160 places loses less than m 2^-160. |value| <= 2^34, so e <= -19 and the
+// places are among the first 142.
+Fixed TurnsOf(double value) {
+  int exponent = 0;
+  const double fraction = std::frexp(std::fabs(value), &exponent);
+  const auto integer = static_cast<uint64_t>(std::ldexp(fraction, 53));
+  const int places = exponent - 53 + 160;
+  const Fixed cut = {BitsAfter(places - 64), BitsAfter(places - 128), BitsAfter(places - 192)};
+  Fixed product{};
+  Uint128 carry = 0;
+  for (size_t i = 0; i < 3; ++i) {
+    carry += Uint128{integer} * cut[i];
+    product[i] = static_cast<uint64_t>(carry);
+    carry >>= 64;
+  }
+  return std::signbit(value) ? Negate(product) : product;
+}
+
+}  // namespace
+
+Turns TurnsOf(std::span<const double> high, std::span<const double> low) {
+  Turns turns;
+  for (size_t i = 0; i < high.size(); ++i) {
+    const double frequency = high[i] + low[i];
+    Require(std::fabs(high[i]) <= kLargestFrequency && std::fabs(low[i]) <= kLargestFrequency,
+            "frequency[{}] must be finite and at most {} radians per token, got {}", i,
+            kLargestFrequency, frequency);
+    const bool negative = frequency < 0;
+    Fixed sum = Add(TurnsOf(high[i]), TurnsOf(low[i]));
+    if (negative) sum = Negate(sum);
+    const Fixed rounded = Add(sum, {uint64_t{1} << 63, 0, 0});
+    turns.fraction[0].push_back(rounded[2] & 0xffffffff);
+    turns.fraction[1].push_back(rounded[1] >> 32);
+    turns.fraction[2].push_back(rounded[1] & 0xffffffff);
+    turns.whole.push_back(rounded[2] >> 32);
+    turns.sign.push_back(uint64_t{negative} << 63);
+    turns.any_whole |= turns.whole.back() != 0;
+  }
+  return turns;
+}
+
+TurnPosition TurnPositionOf(double position) {
+  const double size = std::fabs(position);
+  Require(size <= kLargestPosition, "a position must be finite and at most {} in size, got {}",
+          kLargestPosition, position);
+  const double whole = std::trunc(size);
+  return {static_cast<uint32_t>(whole),
+          static_cast<uint64_t>(std::nearbyint((size - whole) * 0x1p64)), position < 0};
+}
+
+}  // namespace posgauge::fast

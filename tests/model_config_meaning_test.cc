@@ -1,0 +1,216 @@
+// What the keys of a config mean, alone and together.
+
+#include "model_config_reading.h"
+
+namespace posgauge::config_test {
+namespace {
+
+TEST(ModelConfig, NoBlockNullBlockAndDefaultBlocksAreUnscaled) {
+  const std::vector<json> changes = {
+      json::object(),
+      {{"rope_scaling", nullptr}},
+      {{"rope_scaling", json::object()}},
+      {{"rope_scaling", {{"type", "default"}}}},
+      {{"rope_parameters", {{"rope_type", "default"}, {"rope_theta", 10000.0}}}},
+      {{"rope_parameters", {{"rope_theta", 10000}}}},
+      {{"rope_parameters", {{"rope_type", "default"}}}, {"rope_scaling", {{"type", "default"}}}},
+  };
+  for (const json& change : changes) {
+    EXPECT_EQ(Only(ReadLlama(change)), Scheme(rope::Params{})) << change;
+  }
+}
+
+TEST(ModelConfig, NestedBlocksAreReadPerLayerKind) {
+  const ModelConfig model = Read(R"({"model_type": "gemma3_text", "head_dim": 128,
+      "layer_types": ["sliding_attention", "sliding_attention", "full_attention"],
+      "rope_parameters": {
+        "full_attention": {"rope_type": "yarn", "rope_theta": 1e6, "factor": 4.0,
+                           "original_max_position_embeddings": 8192, "truncate": false},
+        "sliding_attention": {"rope_type": "default", "rope_theta": 10000}}})");
+  ASSERT_EQ(model.groups.size(), 2u);
+  EXPECT_EQ(model.groups[0].kind, "full_attention");
+  EXPECT_EQ(model.groups[0].layers, (std::vector<int64_t>{2}));
+  EXPECT_EQ(model.groups[0].scheme,
+            Scheme(yarn::Params{
+                .rotary = {.base = 1e6}, .factor = 4, .original_length = 8192, .truncate = false}));
+  EXPECT_EQ(model.groups[1].layers, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(model.groups[1].scheme, Scheme(rope::Params{}));
+  EXPECT_EQ(model.num_hidden_layers, 3);
+  EXPECT_TRUE(HasNote(model, "truncate in a block of one layer kind"));
+}
+
+TEST(ModelConfig, NestedWithoutLayerTypesLeavesLayersOpen) {
+  const ModelConfig model = ReadLlama(
+      {{"rope_parameters",
+        {{"full_attention", {{"rope_type", "linear"}, {"rope_theta", 1e6}, {"factor", 2}}},
+         {"sliding_attention", {{"rope_theta", 1e4}}}}}});
+  ASSERT_EQ(model.groups.size(), 2u);
+  EXPECT_TRUE(model.groups[0].layers.empty());
+}
+
+TEST(ModelConfig, ModernBertGlobalLayersComeFirst) {
+  const ModelConfig model = Read(R"({"model_type": "modernbert", "hidden_size": 768,
+      "num_attention_heads": 12, "num_hidden_layers": 22, "global_attn_every_n_layers": 3,
+      "global_rope_theta": 160000.0, "local_rope_theta": 10000.0,
+      "max_position_embeddings": 8192})");
+  ASSERT_EQ(model.groups.size(), 2u);
+  EXPECT_EQ(model.groups[0].layers, (std::vector<int64_t>{0, 3, 6, 9, 12, 15, 18, 21}));
+  EXPECT_EQ(RotaryOf(model.groups[0].scheme).base, 160000);
+  EXPECT_EQ(RotaryOf(model.groups[1].scheme).base, 10000);
+}
+
+TEST(ModelConfig, NoRopeLayersHoldsOneForALayerThatRotates) {
+  const json config = {{"model_type", "smollm3"},
+                       {"hidden_size", 2048},
+                       {"num_attention_heads", 16},
+                       {"num_hidden_layers", 8}};
+  json listed = config;
+  listed["no_rope_layers"] = {1, 0, 1, 1, 1, 1, 1, 0};
+  EXPECT_EQ(Read(config.dump()).groups[0].layers, (std::vector<int64_t>{0, 1, 2, 4, 5, 6}));
+  EXPECT_EQ(Read(listed.dump()).groups[0].layers, (std::vector<int64_t>{0, 2, 3, 4, 5, 6}));
+  EXPECT_TRUE(HasNote(Read(listed.dump()), "layers without rotation: 1, 7"));
+}
+
+TEST(ModelConfig, CohereGlobalAndLinearAttentionLayersDoNotRotate) {
+  const ModelConfig cohere = Read(R"({"model_type": "cohere2", "head_dim": 128,
+      "num_hidden_layers": 8, "rope_theta": 50000, "sliding_window_pattern": 4})");
+  EXPECT_EQ(cohere.groups.at(0).layers, (std::vector<int64_t>{0, 1, 2, 4, 5, 6}));
+  const ModelConfig hybrid = ReadLlama(
+      {{"layer_types", {"linear_attention", "conv", "full_attention", "linear_attention"}}});
+  EXPECT_EQ(hybrid.groups.at(0).layers, (std::vector<int64_t>{2}));
+}
+
+TEST(ModelConfig, YarnKeysReachTheirParameters) {
+  const ModelConfig model = ReadLlama(Yarn({{"beta_fast", 64},
+                                            {"beta_slow", 2},
+                                            {"truncate", false},
+                                            {"attention_factor", 1.5},
+                                            {"attn_factor", 1.25},
+                                            {"extrapolation_factor", 0.5},
+                                            {"mscale", 0.8},
+                                            {"mscale_all_dim", 0.9},
+                                            {"finetuned", true}}));
+  EXPECT_EQ(Only(model), Scheme(yarn::Params{.rotary = {},
+                                             .factor = 40,
+                                             .original_length = 4096,
+                                             .beta_fast = 64,
+                                             .beta_slow = 2,
+                                             .truncate = false,
+                                             .extrapolation_factor = 0.5,
+                                             .attention_multiplier = 1.25,
+                                             .attention_factor = 1.5,
+                                             .mscale = 0.8,
+                                             .mscale_all_dim = 0.9}));
+  EXPECT_TRUE(HasNote(model, "rope_scaling.finetuned has no effect"));
+  EXPECT_TRUE(HasNote(model, "rope_scaling.attn_factor is read by vLLM and ggml"));
+}
+
+TEST(ModelConfig, YarnZeroBetaMeansTheDefault) {
+  const ModelConfig model = ReadLlama(Yarn({{"beta_fast", 0}, {"beta_slow", 0}}));
+  EXPECT_EQ(std::get<yarn::Params>(Only(model)).beta_fast, 32);
+  EXPECT_EQ(std::get<yarn::Params>(Only(model)).beta_slow, 1);
+  EXPECT_TRUE(HasNote(model, "rope_scaling.beta_fast is 0"));
+}
+
+TEST(ModelConfig, YarnNullFactorIsTheQuotientOfLengths) {
+  json changes = Yarn({{"factor", nullptr}});
+  changes["max_position_embeddings"] = 6144;
+  EXPECT_EQ(std::get<yarn::Params>(Only(ReadLlama(changes))).factor, 1.5);
+}
+
+TEST(ModelConfig, YarnFactorThatDiffersFromTheQuotientIsNoted) {
+  json changes = Yarn({{"factor", 4}});
+  changes["max_position_embeddings"] = 4096;
+  const ModelConfig model = ReadLlama(changes);
+  EXPECT_EQ(std::get<yarn::Params>(Only(model)).factor, 4);
+  EXPECT_TRUE(HasNote(model, "some releases of transformers use that quotient"));
+}
+
+TEST(ModelConfig, YarnWordsOfOtherFrameworks) {
+  const auto magnitude = [](const std::string& word) {
+    return std::get<yarn::Params>(Only(ReadLlama(Yarn({{"rope_type", word}})))).magnitude;
+  };
+  EXPECT_EQ(magnitude("yarn"), yarn::Magnitude::huggingface);
+  EXPECT_EQ(magnitude("deepseek_yarn"), yarn::Magnitude::deepseek);
+  EXPECT_EQ(magnitude("telechat3-yarn"), yarn::Magnitude::telechat3);
+  EXPECT_EQ(MagnitudeOf(ReadLlama(Yarn({{"apply_yarn_scaling", false}}))), 1);
+}
+
+TEST(ModelConfig, OriginalLengthBesideTheBlockOverridesTheOneInsideOnlyWhenFlat) {
+  json changes = Yarn(json::object());
+  changes["original_max_position_embeddings"] = 2048;
+  const ModelConfig model = ReadLlama(changes);
+  EXPECT_EQ(std::get<yarn::Params>(Only(model)).original_length, 2048);
+  EXPECT_TRUE(HasNote(model, "original_max_position_embeddings 2048 overrides"));
+  json block = changes["rope_scaling"];
+  block["rope_theta"] = 1e4;
+  const ModelConfig nested = ReadLlama({{"original_max_position_embeddings", 2048},
+                                        {"rope_parameters", {{"full_attention", block}}}});
+  EXPECT_EQ(std::get<yarn::Params>(Only(nested)).original_length, 4096);
+}
+
+TEST(ModelConfig, TheBaseHasOtherNames) {
+  for (const std::string key : {"rope_theta", "rotary_emb_base"}) {
+    const ModelConfig model =
+        Read(R"({"model_type": "gpt_neox", "head_dim": 64, ")" + key + R"(": 123456.5})");
+    EXPECT_EQ(RotaryOf(Only(model)).base, 123456.5) << key;
+  }
+}
+
+TEST(ModelConfig, PartialWidthHasOtherNames) {
+  for (const std::string key :
+       {"partial_rotary_factor", "rotary_pct", "rope_pct", "rotary_emb_fraction"}) {
+    EXPECT_EQ(RotaryOf(Only(ReadLlama({{key, 0.25}}))).rotary_dim, 32) << key;
+  }
+  EXPECT_EQ(RotaryOf(Only(ReadLlama({{"rotary_dim", 48}}))).rotary_dim, 48);
+  const ModelConfig by_default = ReadLlama({{"model_type", "stablelm"}});
+  EXPECT_EQ(RotaryOf(Only(by_default)).rotary_dim, 32);
+  EXPECT_TRUE(HasNote(by_default, "0.25 is what model_type stablelm fills in"));
+}
+
+TEST(ModelConfig, PartialWidthIsOneProductTruncated) {
+  const auto width = [](int64_t head_dim, double factor) {
+    return RotaryOf(Only(ReadLlama({{"head_dim", head_dim}, {"partial_rotary_factor", factor}})))
+        .rotary_dim;
+  };
+  EXPECT_EQ(width(80, 0.4), 32);
+  EXPECT_EQ(width(100, 0.29), 28);  // 28.999999999999996
+  EXPECT_EQ(width(128, 0.75), 96);
+}
+
+TEST(ModelConfig, PairingIsKnownGivenOrStated) {
+  const json unknown = {{"model_type", "bespoke"}};
+  EXPECT_EQ(LlamaRefusal(unknown),
+            "config.json: pairing is not in the config and model_type \"bespoke\" is not known: "
+            "give --pairing half or interleaved");
+  const ModelConfig given = ReadLlama(unknown, {.pairing = Pairing::interleaved, .length = {}});
+  EXPECT_EQ(RotaryOf(Only(given)).pairing, Pairing::interleaved);
+  EXPECT_EQ(given.pairing_source, "given");
+  const ModelConfig stated = ReadLlama({{"model_type", "bespoke"}, {"rope_interleaved", true}});
+  EXPECT_EQ(RotaryOf(Only(stated)).pairing, Pairing::interleaved);
+  EXPECT_EQ(stated.pairing_source, "rope_interleaved");
+  EXPECT_TRUE(HasNote(ReadLlama(json::object(), {.pairing = Pairing::interleaved, .length = {}}),
+                      "the given pairing interleaved is not that of model_type llama, half"));
+  EXPECT_EQ(LlamaRefusal({{"rope_interleaved", true}}),
+            "config.json: rope_interleaved says interleaved, but model_type llama is half: give "
+            "--pairing half or interleaved");
+  json deepseek = ParseJson(R"({"model_type": "deepseek_v3", "qk_nope_head_dim": 128,
+      "qk_rope_head_dim": 64, "rope_theta": 10000, "rope_interleave": false})",
+                            "");
+  EXPECT_EQ(RotaryOf(Only(Read(deepseek.dump()))).pairing, Pairing::half);
+}
+
+TEST(ModelConfig, AGivenLengthThatChangesNothingIsSaid) {
+  EXPECT_TRUE(
+      HasNote(ReadLlama(json::object(), {.pairing = {}, .length = 100}), "length has no effect"));
+}
+
+TEST(ModelConfig, CommentsAndNullsInABlockAreHarmless) {
+  EXPECT_EQ(Only(ReadLlama(
+                {{"rope_scaling",
+                  {{"_comment", "x"}, {"type", "linear"}, {"factor", 8}, {"alpha", nullptr}}}})),
+            Scheme(linear::Params{.rotary = {}, .factor = 8}));
+}
+
+}  // namespace
+}  // namespace posgauge::config_test

@@ -1,0 +1,115 @@
+// Answers questions to the proven reference, one JSON object a line on stdin, one a line on stdout,
+// so that an oracle in another language can be held against it (independent_reference.py).
+//
+//   {"scheme": {...}, "quantity": "rotate", "dtype": "f32", "positions": ["0x1p+0"], "heads": 1,
+//    "x": ["0x1.8p+0", ...]}
+//   {"rotate": {"values": ["0x1.8p+0", ...], "proofs": "ep...", "distances": [0, ...]}}
+//
+// Inputs by quantity: table: positions. rotate, rotate_backward: positions, heads, x. scores:
+// query_positions, key_positions, heads, scale, q, k. Numbers are hex floats in strings. A proof is
+// the first letter of exact, proven, undecided. A refused question answers {"error": "..."}.
+#include <cstdio>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+#include <string>
+
+#include "posgauge/reference/exact_rotation.h"
+#include "posgauge/schemes/base/error.h"
+
+namespace posgauge {
+namespace {
+
+using nlohmann::json;
+
+double Number(const json& text) {
+  const auto& digits = text.get_ref<const std::string&>();
+  char* end = nullptr;
+  const double number = std::strtod(digits.c_str(), &end);
+  Require(!digits.empty() && end == digits.c_str() + digits.size(), "'{}' is not a number", digits);
+  return number;
+}
+
+std::vector<double> Numbers(const json& list) {
+  std::vector<double> numbers;
+  for (const json& text : list) numbers.push_back(Number(text));
+  return numbers;
+}
+
+json Answer(const RoundedValues& rounded) {
+  json values = json::array();
+  for (double value : rounded.values) {
+    char text[32];
+    std::snprintf(text, sizeof text, "%a", value);
+    values.push_back(text);
+  }
+  std::string proofs;
+  for (Proof proof : rounded.proofs) proofs += "epu"[static_cast<size_t>(proof)];
+  return {{"values", values}, {"proofs", proofs}, {"distances", rounded.distances}};
+}
+
+// The last scheme asked about: questions about one scheme come in a row.
+class Reference {
+ public:
+  const ExactRotation& Of(const json& scheme) {
+    if (!exact_ || scheme != scheme_) {
+      exact_.reset();
+      exact_.emplace(SchemeFromJson(scheme));
+      scheme_ = scheme;
+    }
+    return *exact_;
+  }
+
+ private:
+  json scheme_;
+  std::optional<ExactRotation> exact_;
+};
+
+json Answer(const json& question, Reference& reference) {
+  const ExactRotation& exact = reference.Of(question.at("scheme"));
+  const auto quantity = question.at("quantity").get<std::string>();
+  const Dtype dtype = ParseDtype(question.at("dtype").get<std::string>());
+  const auto numbers = [&](const char* name) { return Numbers(question.at(name)); };
+  const auto heads = [&] { return question.at("heads").get<int64_t>(); };
+  if (quantity == "frequencies") return {{quantity, Answer(exact.Frequencies(dtype))}};
+  if (quantity == "magnitude") return {{quantity, Answer(exact.Magnitude(dtype))}};
+  if (quantity == "softmax_multiplier") {
+    return {{quantity, Answer(exact.SoftmaxMultiplier(dtype))}};
+  }
+  if (quantity == "table") {
+    const RoundedTable table = exact.Table(numbers("positions"), dtype);
+    return {{"cos", Answer(table.cos)}, {"sin", Answer(table.sin)}};
+  }
+  if (quantity == "rotate") {
+    return {{quantity, Answer(exact.Rotate(numbers("positions"), numbers("x"), heads(), dtype))}};
+  }
+  if (quantity == "rotate_backward") {
+    return {{quantity,
+             Answer(exact.RotateBackward(numbers("positions"), numbers("x"), heads(), dtype))}};
+  }
+  Require(quantity == "scores", "quantity '{}' is not known here", quantity);
+  return {{quantity,
+           Answer(exact.Scores(numbers("query_positions"), numbers("key_positions"), numbers("q"),
+                               numbers("k"), heads(), Number(question.at("scale")), dtype))}};
+}
+
+void Serve() {
+  Reference reference;
+  for (std::string line; std::getline(std::cin, line);) {
+    json answer;
+    try {
+      answer = Answer(json::parse(line), reference);
+    } catch (const ParameterError& error) {
+      answer = {{"error", error.what()}};
+    }
+    std::cout << answer.dump() << '\n';
+  }
+}
+
+}  // namespace
+}  // namespace posgauge
+
+int main() {
+  std::ios::sync_with_stdio(false);
+  posgauge::Serve();
+}
