@@ -107,7 +107,9 @@ Verdict CheckLaw(const Law& law, const Subject& subject, const std::vector<LawCa
 
 std::vector<Verdict> CheckLaws(const Subject& subject, const std::vector<LawCase>& cases) {
   std::vector<Verdict> verdicts;
-  for (const Law& law : Laws(subject.scheme())) verdicts.push_back(CheckLaw(law, subject, cases));
+  for (const Law& law : Laws(subject.scheme())) {
+    if (AppliesTo(law, subject.info().quantity)) verdicts.push_back(CheckLaw(law, subject, cases));
+  }
   return verdicts;
 }
 

@@ -18,6 +18,10 @@ constexpr double kBlindShare = 0.1;
 // norm.
 constexpr double kMeasuringError = 0x1p-97;
 
+// And absolutely: a truth below the normal range of binary64 is rounded to multiples of 2^-1074,
+// its high and low part each, and so is half an ulp there.
+constexpr double kMeasuringUnderflow = 3 * 0x1p-1074;
+
 std::string Hex(double value) { return fmt::format("{:.9g} ({:a})", value, value); }
 
 std::string Describe(const Rotary& layout, double frequency, int64_t head, int64_t pair,
@@ -82,9 +86,11 @@ class Collector {
   Finding finding_;
 };
 
+// An infinite limit allows anything, a NaN too.
 double Use(double error, double limit) {
+  if (std::isinf(limit)) return 0;
   if (!(error > 0)) return std::isnan(error) ? HUGE_VAL : 0;
-  return std::isinf(limit) ? 0 : error / limit;
+  return error / limit;
 }
 
 double Magnitude(DoubleDouble value) { return std::fabs(value.high); }
@@ -187,13 +193,20 @@ double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored
   if (std::isnan(stored)) return HUGE_VAL;
   const Format format = FormatOf(dtype);
   const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
+  const double sign = std::signbit(stored) ? -1 : 1;
   if (std::isinf(stored)) {
-    // What rounds to infinity: everything from half an ulp beyond the largest number (all of it for
-    // roundings that go up anywhere).
-    const double sign = stored > 0 ? 1 : -1;
+    // What rounds to infinity: to nearest everything from half an ulp beyond the largest number,
+    // stochastically everything beyond it; truncated nothing finite. For f64 that half ulp is
+    // beyond what the difference can show: largest stands for it.
+    if (rounding == StoreRounding::rtz) return std::isinf(truth.high) ? 0 : HUGE_VAL;
     const double limit =
         rounding == StoreRounding::rne ? largest + 0.5 * Ulp(format, largest) : largest;
-    return std::max(0.0, limit - sign * truth.high);
+    if (std::isinf(limit)) return std::max(0.0, largest - sign * truth.high);
+    return std::max(0.0, (limit - sign * truth.high) - sign * truth.low);
+  }
+  // Truncation keeps what lies beyond the largest number at it.
+  if (rounding == StoreRounding::rtz && sign * stored == largest && sign * truth.high > largest) {
+    return 0;
   }
   const double difference = (truth.high - stored) + truth.low;  // truth - stored
   const double ulp = Ulp(format, stored);
@@ -244,7 +257,8 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
         const double limit = bound.ElementExcess(position, e.pair, e.r);
         if (!(limit <= kBlindShare * bound.magnitude() * e.r) && e.r > 0) collector.AddBlind();
         const double excess = RoundingIntervalExcess(io, rounding, got, e.truth);
-        const double measuring = e.r * 2 * (truth.radius + kMeasuringError * bound.magnitude());
+        const double measuring =
+            e.r * 2 * (truth.radius + kMeasuringError * bound.magnitude()) + kMeasuringUnderflow;
         collector.Add(e.token, Use(std::max(0.0, excess - measuring), limit), e.index,
                       witness(e, e.truth.high));
       },
@@ -328,9 +342,10 @@ Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions posi
                    double sin, DoubleDouble want_sin) {
                  const double limit = bound.TableExcess(positions[token], pair);
                  if (!(limit <= kBlindShare * magnitude)) collector.AddBlind();
-                 const double excess = std::max(
-                     RoundingIntervalExcess(table.cos.dtype(), StoreRounding::rne, cos, want_cos),
-                     RoundingIntervalExcess(table.sin.dtype(), StoreRounding::rne, sin, want_sin));
+                 const StoreRounding rounding = bound.TableRounding();
+                 const double excess =
+                     std::max(RoundingIntervalExcess(table.cos.dtype(), rounding, cos, want_cos),
+                              RoundingIntervalExcess(table.sin.dtype(), rounding, sin, want_sin));
                  collector.Add(token, Use(std::max(0.0, excess - truth.radius), limit), at, [&] {
                    return EntryWitness(layout, pair, cos, sin, want_cos, want_sin);
                  });
@@ -374,7 +389,9 @@ Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues
   }
   for (size_t i = 0; i < frequencies.values.size(); ++i) {
     add(i, fmt::format("frequency of pair {}", i), {output.high[i], output.low[i]},
-        frequencies.values[i], frequencies.radius, bound.Frequency(static_cast<int64_t>(i)));
+        frequencies.values[i], frequencies.radius,
+        bound.Frequency(static_cast<int64_t>(i)) +
+            output.export_roundoff * (1 + bound.Frequency(static_cast<int64_t>(i))));
   }
   const double one_rounding = 0x1p-53;  // the magnitude travels as one binary64 number
   add(frequencies.values.size(), "magnitude", {output.magnitude, 0}, magnitude.values[0],
