@@ -77,7 +77,11 @@ def run(text, status, program, folder):
 
 def broken_links(path):
     """Relative links to files that are not there, as findings."""
+    fenced = False
     for number, line in enumerate(path.read_text().splitlines(), 1):
+        fenced ^= line.lstrip().startswith("```")
+        if fenced:
+            continue
         for target in re.findall(r"\]\(([^)#\s]+)", line):
             if not re.match(r"[a-z]+:", target) and not (path.parent / target).exists():
                 yield f"{path}:{number}: no such file: {target}"
