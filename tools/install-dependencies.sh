@@ -20,6 +20,7 @@ build libssl-dev          SHA-256 of golden files
 build libcli11-dev        command line of the program
 test  libgtest-dev        unit tests
 test  python3             the checks in tools/
+test  python3-mpmath      the second oracle
 test  ccache              the test that adds a scheme compiles a second tree
 check clang-format-14     make format, make check-format
 check clang-tidy-14       make tidy
