@@ -98,22 +98,39 @@ class Draw:
     def llama3(self, widest):
         r = self.random
         rotary = self.rotary(widest)
-        low = float(self.one_of(1, 1, 2, lambda: self.log_uniform(1e-3, 100), 1e-6))
+        scheme = {"scheme": "llama3", **rotary, "base": self.any_base(rotary["rotary_dim"]),
+                  "factor": self.factor(1), "original_length": self.length()}
+        # Or where some pair stands, or nearly: its turns over the original length.
+        at = self.turns(scheme, r.randrange(rotary["rotary_dim"] // 2))
+        low = float(self.one_of(1, 1, 2, lambda: self.log_uniform(1e-3, 100), 1e-6,
+                                at, at * (1 + 2.0 ** -40), at * (1 - 2.0 ** -40)))
+        low = min(max(low, 1e-6), 1e6)
         high = float(self.one_of(4, low, low * (1 + 2.0 ** -30),
-                                 lambda: low * self.log_uniform(1, 100)))
-        return {"scheme": "llama3", **rotary, "base": self.any_base(rotary["rotary_dim"]),
-                "factor": self.factor(1), "low_frequency_factor": low,
-                "high_frequency_factor": max(low, min(high, 1e6)), "original_length": self.length()}
+                                 lambda: low * self.log_uniform(1, 100),
+                                 at, at * (1 + 2.0 ** -40), at * (1 - 2.0 ** -40)))
+        return {**scheme, "low_frequency_factor": low,
+                "high_frequency_factor": max(low, min(high, 1e6))}
+
+    @staticmethod
+    def turns(scheme, pair):
+        """That a pair, also a fractional one, makes over the original length."""
+        frequency = scheme["base"] ** (-2 * pair / scheme["rotary_dim"])
+        return scheme["original_length"] * frequency / (2 * math.pi)
 
     def yarn(self, widest):
         r = self.random
-        slow = float(self.one_of(1, 1, 1, 2, lambda: self.log_uniform(1e-3, 100), 1e-6))
-        fast = float(self.one_of(32, 32, 32, slow, slow * (1 + 2.0 ** -40),
+        scheme = {"scheme": "yarn", **self.rotary(widest), "original_length": self.length()}
+        # Or where some pair stands nearly, closer than the width of a step.
+        pair = r.randrange(scheme["rotary_dim"] // 2)
+        at = [self.turns(scheme, pair + off) for off in (-0.0007, -0.0003, 2.0 ** -40, -2.0 ** -40)]
+        slow = float(self.one_of(1, 1, 1, 2, lambda: self.log_uniform(1e-3, 100), 1e-6, *at))
+        slow = min(max(slow, 1e-6), 1e6)
+        fast = float(self.one_of(32, 32, 32, slow, slow, slow * (1 + 2.0 ** -40), *at,
                                  lambda: slow * self.log_uniform(1, 1000)))
         mscales = (None, 0.0, 1.0, 0.707, lambda: r.uniform(0, 3))
         mscale = self.one_of(*mscales)
-        return {"scheme": "yarn", **self.rotary(widest), "factor": self.factor(1),
-                "original_length": self.length(), "beta_fast": max(slow, fast), "beta_slow": slow,
+        return {**scheme, "factor": self.factor(1),
+                "beta_fast": max(slow, min(fast, 1e6)), "beta_slow": slow,
                 "truncate": r.random() < 0.6,
                 "extrapolation_factor": float(self.one_of(1, 1, 1, 0, 0.5, r.random)),
                 "magnitude": self.one_of("huggingface", "deepseek", "telechat3", "none"),
