@@ -21,7 +21,6 @@ build libcli11-dev        command line of the program
 test  libgtest-dev        unit tests
 test  libvalijson-dev     JSON Schema of golden manifests
 test  python3             the checks in tools/
-test  libvalijson-dev     golden files against their JSON schema
 test  python3-mpmath      the second oracle of the reference
 test  ccache              the test that adds a scheme compiles a second tree
 check clang-format-14     make format, make check-format
