@@ -143,7 +143,7 @@ class Refusals(unittest.TestCase):
     def test_case_files(self):
         run("gate", LLAMA, "--kernel", "fast.rotate.f32", "--positions", 8, "--waive",
             "frequency,table", "--dump", self.folder)
-        case = self.folder / "all.rotate.f32.safetensors"
+        case = self.folder / "all.rotate.f32.case.safetensors"
         whole = case.read_bytes()
         case.write_bytes(whole[:-1])
         self.refuse("compare", case, case, says=str(case))
@@ -247,8 +247,21 @@ class Compare(unittest.TestCase):
             folder = pathlib.Path(folder)
             run("gate", LLAMA, "--kernel", "fast.table.f32", "--positions", 64, "--waive",
                 "frequency", "--dump", folder)
-            case = folder / "all.table.f32.safetensors"
-            self.assertTrue(case.exists())
+            case = folder / "all.table.f32.case.safetensors"
+            answer = folder / "all.fast.table.f32.safetensors"
+            contract = ("position=exact frequency=dd angle=turn96 trig=2ulp:f64 table=f32 rotate=f32 "
+                        "store=f32:rne flush=no")
+            result = run("compare", case, answer, "--contract", contract, "--require", "adequate")
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+            self.assertIn("keeps its contract  PASS", result.stdout)
+            # The lowest bit but one of a value near the end.
+            whole = bytearray(answer.read_bytes())
+            whole[-4] ^= 2
+            answer.write_bytes(whole)
+            result = run("compare", case, answer, "--contract", contract)
+            self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+            self.assertIn("first failing", result.stdout)
+            self.assertEqual(run("compare", case, case).returncode, 2)
             # A file without a case: numbers, and no verdict.
             golden = sorted(pathlib.Path("golden/vectors/rope").glob("*.safetensors"))[0]
             result = run("compare", golden, golden)
