@@ -9,11 +9,12 @@
 namespace posgauge {
 namespace {
 
-// Values drawn at nominal size from fixed keys.
+// Values drawn at full size from fixed keys.
 template <class Value>
 std::vector<Value> Draw(const rc::Gen<Value>& gen, uint64_t count) {
   std::vector<Value> values;
-  for (uint64_t seed = 0; seed < count; ++seed) values.push_back(gen(rc::Random(seed), 50).value());
+  for (uint64_t seed = 0; seed < count; ++seed)
+    values.push_back(gen(rc::Random(seed), rc::kNominalSize).value());
   return values;
 }
 
@@ -73,7 +74,7 @@ TEST(generators, PositionsReachTheEndsAndShrink) {
     return Shrink(value, SimplerPositions, holds);
   };
   EXPECT_EQ(simplest(-9999, [](double) { return true; }), 0);
-  EXPECT_EQ(simplest(9999, [](double p) { return p > 300; }), 512);
+  EXPECT_EQ(simplest(9999, [](double p) { return p > 300; }), 301);
   EXPECT_EQ(simplest(300, [](double p) { return p > 256; }), 257);
 }
 

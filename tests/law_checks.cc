@@ -28,6 +28,14 @@ std::vector<Subject> HonestPartners(const Subject& subject) {
   return partners;
 }
 
+// The partners must outlive the cases.
+std::vector<LawCase> CasesWithPartner(const Subject& subject, const CasePlan& plan,
+                                      const std::vector<Subject>& partners) {
+  std::vector<LawCase> cases = StandardCases(subject, plan, 1);
+  for (LawCase& law_case : cases) law_case.transpose = FindTranspose(subject, partners);
+  return cases;
+}
+
 }  // namespace
 
 std::string Line(const Verdict& verdict) {
@@ -63,9 +71,14 @@ KernelInfo AnyKernel(std::string_view name) {
 
 std::vector<Verdict> CheckStandardLaws(const Subject& subject, const CasePlan& plan) {
   const std::vector<Subject> partners = HonestPartners(subject);
-  std::vector<LawCase> cases = StandardCases(subject, plan, 1);
-  for (LawCase& law_case : cases) law_case.transpose = FindTranspose(subject, partners);
-  return CheckLaws(subject, cases);
+  return CheckLaws(subject, CasesWithPartner(subject, plan, partners));
+}
+
+Verdict CheckStandardLaw(std::string_view law, const Subject& subject, const CasePlan& plan) {
+  const std::optional<Law> found = FindLaw(subject.scheme(), law);
+  Require(found.has_value(), "{} has no law {}", Name(subject.scheme()), law);
+  const std::vector<Subject> partners = HonestPartners(subject);
+  return CheckLaw(*found, subject, CasesWithPartner(subject, plan, partners));
 }
 
 void RequireLaws(std::string_view kernel, const Scheme& scheme) {

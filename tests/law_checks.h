@@ -24,6 +24,9 @@ KernelInfo AnyKernel(std::string_view name);
 /// Every law on the standard cases; the forward or backward partner is the honest one.
 std::vector<Verdict> CheckStandardLaws(const Subject& subject, const CasePlan& plan);
 
+/// One of them. Throws ParameterError if the scheme has no such law.
+Verdict CheckStandardLaw(std::string_view law, const Subject& subject, const CasePlan& plan);
+
 /// One law on one case drawn by RapidCheck; fails the property with the verdict's line.
 void RequireLaws(std::string_view kernel, const Scheme& scheme);
 

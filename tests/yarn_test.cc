@@ -10,8 +10,8 @@ namespace {
 TEST(yarn, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(yarn::AnyParams())); }
 
 TEST(yarn, InvertedRampIsRefusedUnlessAReadingIsChosen) {
-  // 8 tokens of original context: no pair makes a turn, so both ends lie below pair 0.
-  const Scheme refused = ParseScheme("yarn", {"head_dim=16", "factor=4", "original_length=4"});
+  // Over one token no pair makes a turn: both ends lie below pair 0.
+  const Scheme refused = ParseScheme("yarn", {"head_dim=16", "factor=4", "original_length=1"});
   EXPECT_THROW(ExactRotation{refused}, ParameterError);
   Scheme chosen = refused;
   Apply(chosen, {"inverted_ramp=huggingface"});
