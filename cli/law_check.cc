@@ -10,13 +10,14 @@ std::vector<Verdict> CheckLawsOf(const Subject& subject, const std::vector<Subje
   const CasePlan cases{.heads = plan.heads, .largest_position = largest_position};
   std::vector<LawCase> standard = StandardCases(subject, cases, plan.seed);
   for (LawCase& law_case : standard) law_case.transpose = FindTranspose(subject, others);
-  std::vector<Verdict> verdicts = CheckLaws(subject, standard);
-  // A law of another quantity is not a check of this kernel.
-  std::erase_if(verdicts, [&](const Verdict& verdict) {
-    const std::optional<Law> law = FindLaw(subject.scheme(), verdict.check);
-    return verdict.outcome == Outcome::unsupported && law &&
-           law->quantities.find(subject.info().quantity) == std::string_view::npos;
-  });
+  std::vector<Verdict> verdicts;
+  for (const Law& law : Laws(subject.scheme())) {
+    // A law of another quantity, or of frequencies that posgauge itself handed over, is not a check
+    // of this kernel.
+    if (!AppliesTo(law, subject.info().quantity)) continue;
+    if (AppliesTo(law, "frequencies") && !subject.NotCovered().empty()) continue;
+    verdicts.push_back(CheckLaw(law, subject, standard));
+  }
   return verdicts;
 }
 

@@ -17,14 +17,6 @@ void Append(std::vector<Law>& laws, std::vector<Law> more) {
   laws.insert(laws.end(), more.begin(), more.end());
 }
 
-bool AppliesTo(const Law& law, std::string_view quantity) {
-  std::istringstream words{std::string(law.quantities)};
-  for (std::string word; words >> word;) {
-    if (word == quantity) return true;
-  }
-  return false;
-}
-
 bool IsMoreUrgent(const std::optional<Witness>& a, const std::optional<Witness>& b) {
   return a && (!b || std::fabs(a->position) < std::fabs(b->position));
 }
@@ -60,11 +52,24 @@ void Merge(Verdict& all, Verdict verdict) {
 
 }  // namespace
 
+bool AppliesTo(const Law& law, std::string_view quantity) {
+  std::istringstream words{std::string(law.quantities)};
+  for (std::string word; words >> word;) {
+    if (word == quantity) return true;
+  }
+  return false;
+}
+
 std::vector<Law> Laws(const Scheme& scheme) {
   std::vector<Law> laws = RotationLaws();
   Append(laws, IndependenceLaws());
   Append(laws, TableLaws());
   std::visit([&](const auto& params) { Append(laws, Laws(params)); }, scheme);
+  // Where every channel rotates there is none to leave alone.
+  const Rotary& layout = RotaryOf(scheme);
+  if (layout.rotary_dim == layout.head_dim) {
+    std::erase_if(laws, [](const Law& law) { return law.name == "untouched_channels"; });
+  }
   return laws;
 }
 

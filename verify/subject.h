@@ -94,6 +94,8 @@ class Subject {
   struct FrequencyOutput {
     std::vector<double> high, low;
     double magnitude = 1;
+    // Unit roundoff of the dtypes they came in, where those do not hold the contract's arithmetic.
+    double export_roundoff = 0;
   };
   FrequencyOutput Frequencies() const;
 
