@@ -11,11 +11,11 @@ namespace posgauge {
 class Comparisons {
  public:
   /// `norm` is the size of what is compared: where the bound exceeds a tenth of it the comparison
-  /// counts as blind. A NaN error fails unless the bound is infinite. `describe` returns a Witness;
-  /// it is called only for a failure or a new maximum.
+  /// is blind; if all are, so is the verdict. A NaN error fails unless the bound is infinite.
+  /// `describe` returns a Witness; it is called only for a failure or a new maximum.
   template <class Describe>
   void Add(double position, double error, double bound, double norm, Describe describe) {
-    if (norm > 0 && !(bound <= kBlindShare * norm)) ++blind_;
+    sighted_ = sighted_ || (norm > 0 && bound <= kBlindShare * norm);
     // A bound that is not finite (0 * infinity among them) allows anything.
     const double use = !(bound < HUGE_VAL) || error == 0 ? 0 : error / bound;
     Record(position, use, describe);
@@ -24,6 +24,7 @@ class Comparisons {
   /// Where the law demands the same bits or the same class of value.
   template <class Describe>
   void AddExact(double position, bool holds, Describe describe) {
+    sighted_ = true;
     Record(position, holds ? 0 : HUGE_VAL, describe);
   }
 
@@ -51,7 +52,7 @@ class Comparisons {
   }
 
   Verdict verdict_;
-  uint64_t blind_ = 0;
+  bool sighted_ = false;  // some comparison was not blind
 };
 
 }  // namespace posgauge

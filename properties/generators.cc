@@ -3,10 +3,7 @@
 #include <rapidcheck.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-
-#include "posgauge/verify/random.h"
 
 namespace posgauge {
 
@@ -56,22 +53,7 @@ std::vector<double> SimplerFloats(Dtype dtype, double value) {
 }
 
 rc::Gen<double> AnyFloat(Dtype dtype) {
-  const auto draw = [dtype](Random& random) {
-    const Format format = FormatOf(dtype);
-    const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
-    const std::array special = {0.0,
-                                -0.0,
-                                std::nan(""),
-                                HUGE_VAL,
-                                -HUGE_VAL,
-                                largest,
-                                -largest,
-                                std::ldexp(1.0, format.min_exponent),
-                                std::ldexp(1.0, format.min_quantum()),
-                                std::ldexp(3.0, format.min_quantum())};
-    if (random.Below(4) == 0) return special[random.Below(special.size())];
-    return Decode(dtype, random.Bits() >> (64 - 8 * SizeOf(dtype)));
-  };
+  const auto draw = [dtype](Random& random) { return DrawFloat(dtype, random); };
   return MakeGen(draw, [dtype](double value) { return SimplerFloats(dtype, value); });
 }
 

@@ -23,7 +23,8 @@ Verdict CheckLaw(const Law& law, const Subject& subject, const LawCase& law_case
 /// One law on all cases, as one verdict.
 Verdict CheckLaw(const Law& law, const Subject& subject, const std::vector<LawCase>& cases);
 
-/// Every law of the subject's scheme that its quantity comes under, on all cases: one verdict a law.
+/// Every law of the subject's scheme that its quantity comes under, on all cases: one verdict a
+/// law.
 std::vector<Verdict> CheckLaws(const Subject& subject, const std::vector<LawCase>& cases);
 
 /// The kernel among `others` that is the subject's transpose in the same dtype; null if none is.

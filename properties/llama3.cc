@@ -110,7 +110,7 @@ rc::Gen<Params> AnyParams() {
     return Params{.rotary = rotary,
                   .factor = factor,
                   .low_frequency_factor = low,
-                  .high_frequency_factor = low * ratio,
+                  .high_frequency_factor = std::min(low * ratio, kLargestScale),
                   .original_length = length};
   };
   return rc::gen::apply(make, AnyRotary(), AnyFactor(1), AnyFactor(0.25), AnyFactor(1),

@@ -1,9 +1,8 @@
 #include "posgauge/properties/standard_cases.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-
-#include "posgauge/verify/random.h"
 
 namespace posgauge {
 
@@ -62,7 +61,7 @@ void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t 
   const auto head_dim = static_cast<size_t>(layout.head_dim);
   for (size_t i = start; i < start + head_dim; ++i) {
     if (kind == Kind::any_bits) {
-      x.SetBits(i, random.Bits() >> (64 - 8 * SizeOf(x.dtype())));
+      x.Set(i, DrawFloat(x.dtype(), random));
     } else {
       x.Set(i, kind == Kind::sparse   ? Sparse(random)
                : kind == Kind::middle ? Generic(random, MiddleOctaves(x.dtype()))
@@ -103,6 +102,23 @@ double DrawFactor(Random& random) {
 }
 
 }  // namespace
+
+double DrawFloat(Dtype dtype, Random& random) {
+  const Format format = FormatOf(dtype);
+  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
+  const std::array special = {0.0,
+                              -0.0,
+                              std::nan(""),
+                              HUGE_VAL,
+                              -HUGE_VAL,
+                              largest,
+                              -largest,
+                              std::ldexp(1.0, format.min_exponent),
+                              std::ldexp(1.0, format.min_quantum()),
+                              std::ldexp(3.0, format.min_quantum())};
+  if (random.Below(4) == 0) return special[random.Below(special.size())];
+  return Decode(dtype, random.Bits() >> (64 - 8 * SizeOf(dtype)));
+}
 
 LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, int64_t number) {
   Random random(seed, fmt::format("law case {}", number));

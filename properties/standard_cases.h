@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "posgauge/properties/law.h"
+#include "posgauge/verify/random.h"
 
 namespace posgauge {
 
@@ -13,6 +14,10 @@ struct CasePlan {
   int64_t largest_position = 131071;  // tokens; the kernel's own limit holds too
   bool any_bits = false;              // also any bit pattern: NaN, infinities, subnormals
 };
+
+/// A value of a floating dtype by its bits, every exponent alike; one in four is a NaN, an
+/// infinity, a zero, a subnormal or the largest or smallest number.
+double DrawFloat(Dtype dtype, Random& random);
 
 /// One case. Rows hold special positions (0, 1, 2^k and its neighbours, the scheme's lengths and
 /// theirs, the largest, 2^24 + 1) or random ones, evenly or by logarithm; their sums and shifts

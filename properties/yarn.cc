@@ -173,7 +173,7 @@ rc::Gen<Params> AnyParams() {
     return Params{.rotary = rotary,
                   .factor = factor,
                   .original_length = length,
-                  .beta_fast = slow * ratio,
+                  .beta_fast = std::min(slow * ratio, kLargestScale),
                   .beta_slow = slow,
                   .truncate = truncate,
                   .extrapolation_factor = extrapolation,

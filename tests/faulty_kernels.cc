@@ -9,6 +9,8 @@
 #include <numbers>
 #include <utility>
 
+#include "posgauge/reference/all.h"
+#include "posgauge/reference/float64.h"
 #include "posgauge/schemes/base/scalars.h"
 
 namespace posgauge {
@@ -129,6 +131,13 @@ template <class Params>
 void ApplyFactorFault(Params& params, size_t fault) {
   if (fault == kFactorMissing) params.factor = 1;
   if (fault == kFactorSquared) params.factor *= params.factor;
+}
+
+// A scheme that has no faults of its own here: its equations in plain binary64.
+template <class Params>
+Schedule ScheduleOf(const Params& params, size_t) {
+  const Rotation<double> rotation = Exact<double>(params);
+  return {{rotation.frequency.begin(), rotation.frequency.end()}, rotation.magnitude};
 }
 
 Schedule ScheduleOf(const rope::Params& params, size_t) { return PlainSchedule(params.rotary); }
