@@ -372,7 +372,10 @@ TEST(golden, VerifySeesEveryKindOfTampering) {
   EXPECT_GE(CheckOf(WithPayload(good, padded)).differences.size(), 1u);
 
   // Garbage instead of the payload is a difference where the hash betrays it, an error otherwise.
-  EXPECT_EQ(CheckOf({good.manifest, std::string(good.payload.size(), 'x')}).differences.size(), 2u);
+  check = CheckOf({good.manifest, std::string(good.payload.size(), 'x')});
+  ASSERT_EQ(check.differences.size(), 2u);
+  EXPECT_TRUE(check.differences[1].what.starts_with("payload sample.safetensors: "))
+      << check.differences[1].what;
   EXPECT_THROW(CheckOf(WithPayload(good, "garbage")), FormatError);
 }
 
@@ -535,6 +538,12 @@ TEST(golden, ComputeNamesTheCaseThatIsWrong) {
               c.inputs["x"] = Tensor(Dtype::f32, {2, 1, 4});
             }),
             "rotate: x must be of dtype f64, got f32");
+  EXPECT_EQ(Refusal([] {
+              Manifest manifest = Sample();
+              manifest.cases[5].inputs["k"] = RandomInput({2, 3, 4}, 1, "k");
+              Compute(manifest);
+            }),
+            "scores: q and k must have the same heads, got 1 and 3");
 }
 
 // ---- Plans.
