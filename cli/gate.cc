@@ -18,6 +18,7 @@
 #include "posgauge/verify/plan.h"
 #include "posgauge/verify/report.h"
 #include "posgauge/verify/repro.h"
+#include "posgauge/verify/safetensors.h"
 
 namespace posgauge::cli {
 
@@ -223,21 +224,37 @@ class Gate {
     }
   }
 
+  // The cases, one a quantity and dtype, and beside them what each kernel answered.
   void Dump(const LayerGroup& group, const std::vector<Subject>& subjects, const CheckPlan& plan) {
-    std::filesystem::create_directories(options_.dump);
-    std::set<std::string> written;
+    const std::filesystem::path folder = options_.dump;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw FileError(fmt::format("{}: {}", options_.dump, error.message()));
     for (const Subject& subject : subjects) {
       const std::string& quantity = subject.info().quantity;
       if (quantity == "frequencies") continue;
-      const std::string name =
-          fmt::format("{}.{}.{}.safetensors", group.kind, quantity, Name(subject.io()));
-      if (!written.insert(name).second) continue;
       CaseFile file{group.scheme, quantity, plan.positions, {}};
       if (quantity != "table") {
         file.x = PlanInput(subject.layout(), plan.positions, plan.heads, subject.io(),
                            TruthOf(subject.exact(), plan.positions), plan.seed);
       }
-      WriteCaseFile(std::filesystem::path(options_.dump) / name, file);
+      WriteCaseFile(folder / fmt::format("{}.{}.{}.case.safetensors", group.kind, quantity,
+                                         Name(subject.io())),
+                    file);
+      try {
+        Safetensors answer;
+        if (quantity == "table") {
+          TablePair table = subject.Table(plan.positions);
+          answer.tensors = {{"cos", std::move(table.cos)}, {"sin", std::move(table.sin)}};
+        } else {
+          answer.tensors["out"] = subject.Rotate(plan.positions, file.x);
+        }
+        WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),
+                         answer);
+      } catch (const Unsupported&) {
+        // The report says so; there is no answer to write.
+      } catch (const KernelFailure&) {
+      }
     }
   }
 
@@ -334,7 +351,8 @@ void AddGate(CLI::App& program, int& exit_code) {
         options->golden_is_given = true;
       },
       "folder of golden vectors; golden/vectors where that exists");
-  command.add_option("--dump", options->dump, "also write the cases to this folder, for compare");
+  command.add_option("--dump", options->dump,
+                     "also write the cases and the kernels' answers to this folder, for compare");
   command.add_flag("--json", options->as_json, "JSON instead of text");
   command.add_option("--junit", options->junit, "also write a JUnit file");
   command.callback([options, &exit_code] { exit_code = Execute(*options); });

@@ -3,11 +3,11 @@
 #   -ffp-contract=off  error bounds are proven for the operations as written; fused multiply-adds are
 #                      written where they are wanted
 #   -fno-fast-math     the same, whatever a parent project puts in CMAKE_CXX_FLAGS
-# Two warnings of g++ 12 are false here: designated initializers that leave out members with defaults,
-# and nlohmann/json's iterators at -O3.
+# Three warnings of g++ 12 are false here: designated initializers that leave out members with
+# defaults, nlohmann/json's iterators at -O3, and std::string's operator+ (GCC bug 105651).
 set(POSGAUGE_FALSE_ALARMS -Wno-missing-field-initializers)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  list(APPEND POSGAUGE_FALSE_ALARMS -Wno-maybe-uninitialized)
+  list(APPEND POSGAUGE_FALSE_ALARMS -Wno-maybe-uninitialized -Wno-restrict)
 endif()
 add_library(posgauge_flags INTERFACE)
 target_compile_options(posgauge_flags INTERFACE

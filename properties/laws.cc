@@ -17,14 +17,6 @@ void Append(std::vector<Law>& laws, std::vector<Law> more) {
   laws.insert(laws.end(), more.begin(), more.end());
 }
 
-bool AppliesTo(const Law& law, std::string_view quantity) {
-  std::istringstream words{std::string(law.quantities)};
-  for (std::string word; words >> word;) {
-    if (word == quantity) return true;
-  }
-  return false;
-}
-
 bool IsMoreUrgent(const std::optional<Witness>& a, const std::optional<Witness>& b) {
   return a && (!b || std::fabs(a->position) < std::fabs(b->position));
 }
@@ -60,11 +52,24 @@ void Merge(Verdict& all, Verdict verdict) {
 
 }  // namespace
 
+bool AppliesTo(const Law& law, std::string_view quantity) {
+  std::istringstream words{std::string(law.quantities)};
+  for (std::string word; words >> word;) {
+    if (word == quantity) return true;
+  }
+  return false;
+}
+
 std::vector<Law> Laws(const Scheme& scheme) {
   std::vector<Law> laws = RotationLaws();
   Append(laws, IndependenceLaws());
   Append(laws, TableLaws());
   std::visit([&](const auto& params) { Append(laws, Laws(params)); }, scheme);
+  // Where every channel rotates there is none to leave alone.
+  const Rotary& layout = RotaryOf(scheme);
+  if (layout.rotary_dim == layout.head_dim) {
+    std::erase_if(laws, [](const Law& law) { return law.name == "untouched_channels"; });
+  }
   return laws;
 }
 
@@ -107,7 +112,9 @@ Verdict CheckLaw(const Law& law, const Subject& subject, const std::vector<LawCa
 
 std::vector<Verdict> CheckLaws(const Subject& subject, const std::vector<LawCase>& cases) {
   std::vector<Verdict> verdicts;
-  for (const Law& law : Laws(subject.scheme())) verdicts.push_back(CheckLaw(law, subject, cases));
+  for (const Law& law : Laws(subject.scheme())) {
+    if (AppliesTo(law, subject.info().quantity)) verdicts.push_back(CheckLaw(law, subject, cases));
+  }
   return verdicts;
 }
 

@@ -26,11 +26,14 @@ std::vector<double> SpecialPositions(const Scheme& scheme, double largest) {
   return positions;
 }
 
-double DrawPosition(const std::vector<double>& special, double largest, Random& random) {
+// In [0, largest]. `base` is what the result will be added to: the sum is special as often as the
+// result itself.
+double DrawPosition(const std::vector<double>& special, double base, double largest,
+                    Random& random) {
   const double draw = random.Uniform();
   if (draw < 0.5) {
-    const double position = special[random.Below(special.size())];
-    if (position <= largest) return position;
+    const double position = special[random.Below(special.size())] - (draw < 0.25 ? base : 0);
+    if (position >= 0 && position <= largest) return position;
   }
   if (draw < 0.75) return std::floor(random.Uniform() * (largest + 1));
   return std::min(largest, std::floor(std::exp2(random.Uniform() * std::log2(largest + 1))));
@@ -111,12 +114,12 @@ LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, in
   LawCase drawn;
   for (int64_t row = 0; row < plan.rows; ++row) {
     const bool at_end = number == 0 && row == 0;
-    const double position = at_end ? largest : DrawPosition(special, largest, random);
-    const double other = DrawPosition(special, largest - position, random);
+    const double position = at_end ? largest : DrawPosition(special, 0, largest, random);
+    const double other = DrawPosition(special, position, largest - position, random);
     // Down as far as the smaller of the two, up as far as the larger one allows.
     const double down = std::min(position, other), up = largest - std::max(position, other);
-    const double shift =
-        up >= down ? DrawPosition(special, up, random) : -DrawPosition(special, down, random);
+    const double shift = up >= down ? DrawPosition(special, std::max(position, other), up, random)
+                                    : -DrawPosition(special, 0, down, random);
     drawn.positions.push_back(position);
     drawn.others.push_back(other);
     drawn.shifts.push_back(shift);

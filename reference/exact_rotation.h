@@ -37,8 +37,9 @@ struct EnclosedValues {
 ///
 /// Rounding is to nearest, ties to even, once, straight to the dtype, subnormals included; what
 /// rounds to 2^(max_exponent+1) or more is an infinity. An exact zero keeps the sign of the input
-/// it comes from at angle zero and is +0 elsewhere. A pair with a NaN or an infinity in the input
-/// gives NaN in both channels (at angle zero the finite partner of such a channel too).
+/// it comes from at angle zero and is +0 elsewhere, in scores too. A pair with a NaN or an infinity
+/// in the input gives NaN in both channels (at angle zero the finite partner of such a channel
+/// too).
 class ExactRotation {
  public:
   /// From the scheme's equations. Throws ParameterError: an inverted YaRN ramp that is refused.
@@ -54,14 +55,14 @@ class ExactRotation {
   /// True where the magnitude is the number 1.
   bool IsPure() const;
 
-  /// Radians per token, [pairs].
+  /// Radians per token, [pairs]; negative in the clockwise direction.
   RoundedValues Frequencies(Dtype dtype) const;
 
   /// The factor a on cos and sin, [1].
   RoundedValues Magnitude(Dtype dtype) const;
 
-  /// What the model multiplies its logits by besides a^2 (DeepSeek's mscale_all_dim), [1];
-  /// mostly 1.
+  /// What the model multiplies its logits by besides a^2, [1]: for yarn's magnitude `deepseek`
+  /// g(s, mscale_all_dim)^2, for `none` g(s, mscale)^2 if given; otherwise 1.
   RoundedValues SoftmaxMultiplier(Dtype dtype) const;
 
   /// a cos(p w), a sin(p w), [positions, pairs].

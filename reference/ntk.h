@@ -28,9 +28,10 @@ Rotation<R> Exact(const Params& params) {
   Rotation<R> rotation{.frequency = PlainFrequencies<R>(params.rotary)};
   const R alpha = Alpha<R>(params);
   for (int64_t i = 0; i < params.rotary.Pairs(); ++i) {
-    const int64_t denominator = params.form == Form::naive ? d : d - 2;
     R& frequency = rotation.frequency[static_cast<size_t>(i)];
-    frequency = frequency * RationalPower(alpha, -2 * i, denominator);
+    // The naive base is multiplied first: a power of it may be exact where its factors' are not.
+    frequency = params.form == Form::naive ? RationalPower(R(params.rotary.base) * alpha, -2 * i, d)
+                                           : frequency * RationalPower(alpha, -2 * i, d - 2);
   }
   return rotation;
 }

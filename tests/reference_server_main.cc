@@ -1,5 +1,5 @@
 // Answers questions to the proven reference, one JSON object a line on stdin, one a line on stdout,
-// so that an oracle in another language can be held against it (independent_reference.py).
+// so that an oracle in another language can be held against it (tests/independent_reference.py).
 //
 //   {"scheme": {...}, "quantity": "rotate", "dtype": "f32", "positions": ["0x1p+0"], "heads": 1,
 //    "x": ["0x1.8p+0", ...]}

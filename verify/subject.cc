@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <sstream>
 
 #include "posgauge/schemes/base/scalars.h"
@@ -281,11 +283,19 @@ bool KernelInfo::Serves(const Scheme& scheme) const {
   return known && paired && (widest == 0 || layout.rotary_dim <= widest);
 }
 
+// Tables by their positions, the oldest first.
+struct Subject::Tables {
+  static constexpr size_t kKept = 8;
+  std::mutex mutex;
+  std::deque<std::pair<std::vector<double>, TablePair>> kept;
+};
+
 Subject::Subject(const KernelInfo& info, const Scheme& scheme)
     : info_(info),
       scheme_(scheme),
       exact_(scheme),
       given_(exact_),
+      tables_(std::make_shared<Tables>()),
       frequencies_(exact_.Frequencies(Dtype::f64).values),
       magnitude_(exact_.Magnitude(Dtype::f64).values[0]),
       bound_(BoundOf(info, scheme, frequencies_, magnitude_, false)),
@@ -316,11 +326,21 @@ std::vector<std::string> Subject::NotCovered() const {
 }
 
 TablePair Subject::SuppliedTable(Positions positions) const {
+  {
+    const std::lock_guard lock(tables_->mutex);
+    for (const auto& [kept, table] : tables_->kept) {
+      if (std::ranges::equal(kept, positions)) return table;
+    }
+  }
   const Dtype dtype = info_.Input("cos")->dtypes.front();
   const RoundedTable table = exact_.Table(positions, dtype);
   const std::vector<int64_t> shape = {static_cast<int64_t>(positions.size()), layout().Pairs()};
-  return {Tensor::FromValues(dtype, shape, table.cos.values),
-          Tensor::FromValues(dtype, shape, table.sin.values)};
+  TablePair supplied = {Tensor::FromValues(dtype, shape, table.cos.values),
+                        Tensor::FromValues(dtype, shape, table.sin.values)};
+  const std::lock_guard lock(tables_->mutex);
+  if (tables_->kept.size() == Tables::kKept) tables_->kept.pop_front();
+  tables_->kept.emplace_back(std::vector<double>(positions.begin(), positions.end()), supplied);
+  return supplied;
 }
 
 namespace {

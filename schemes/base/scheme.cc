@@ -114,7 +114,7 @@ std::string SetField(Scheme& scheme, const std::string& setting) {
   const size_t equals = setting.find('=');
   Require(equals != std::string::npos && equals > 0, "a setting must be field=value, got {}",
           Shown(setting));
-  const std::string field = setting.substr(0, equals);
+  std::string field = setting.substr(0, equals);
   SetField(scheme, field,
            ParseValue(fmt::format("{}.{}", Name(scheme), field), setting.substr(equals + 1)));
   return field;

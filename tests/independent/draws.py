@@ -1,0 +1,255 @@
+"""Questions to the reference: random parameters and inputs, and the edges of every scheme."""
+import collections
+import math
+import random
+import struct
+
+from independent.oracle import FORMATS, SCHEMES
+
+DTYPES = list(FORMATS)
+QUANTITIES = ["frequencies", "magnitude", "softmax_multiplier", "table", "rotate",
+              "rotate_backward", "scores"]
+LONGEST = 1 << 40
+
+
+class Draw:
+    """Random parameters and inputs, edges included."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def log_uniform(self, low, high):
+        return math.exp(self.random.uniform(math.log(low), math.log(high)))
+
+    def one_of(self, *choices):
+        """A choice; a callable one is called."""
+        choice = self.random.choice(choices)
+        return choice() if callable(choice) else choice
+
+    def rotary(self, widest, narrowest=2):
+        r = self.random
+        d = min(widest, max(narrowest, 2 * round(self.log_uniform(1, 128))))
+        h, offset = self.one_of(
+            (d, 0), (d, 0),
+            (d + r.randint(1, d), 0),          # prefix
+            lambda: (d + (n := r.randint(1, d)), n),  # suffix
+            lambda: (d + 2 + (n := r.randint(1, d)), r.randint(1, n)))
+        return {"head_dim": h, "rotary_dim": d, "rotary_offset": offset,
+                "pairing": r.choice(["half", "interleaved"]),
+                "direction": self.one_of("counterclockwise", "counterclockwise", "clockwise"),
+                "base": self.base(d)}
+
+    def base(self, d):
+        """Above 1."""
+        r = self.random
+        return float(self.one_of(
+            10000, 500000, 1000000, 150000,
+            lambda: self.log_uniform(2, 1e7), lambda: self.log_uniform(2, 1e7),
+            lambda: self.log_uniform(2, 1e7), lambda: self.log_uniform(1.0001, 10),
+            lambda: r.randint(2, 10 ** 7), lambda: self.log_uniform(1e7, 1e30),
+            lambda: 2.0 ** r.randint(1, 40),
+            lambda: 2.0 ** min(d // 2, 90),        # every frequency a power of two
+            lambda: 3.0 ** min(d // 2, 18),        # every frequency rational
+            lambda: (r.randint(5, 99) / 4) ** 2))  # some rational
+
+    def any_base(self, d):
+        """Also 1 and below."""
+        r = self.random
+        return float(self.one_of(*[lambda: self.base(d)] * 5, 1, 0.5, 0.25,
+                                 lambda: self.log_uniform(1e-4, 1),
+                                 lambda: 2.0 ** -min(d // 2, 90),
+                                 lambda: self.log_uniform(1e-30, 1)))
+
+    def factor(self, low):
+        r = self.random
+        return float(self.one_of(
+            1, 2, 4, 8, 16, 32, 40, 3, lambda: r.uniform(1, 64), lambda: r.uniform(1, 64),
+            lambda: self.log_uniform(max(low, 1e-6), 1e6), 1 + 2.0 ** -52, 1e6,
+            *([0.5, 0.1, 1e-6, lambda: r.uniform(0.1, 1)] if low < 1 else [])))
+
+    def length(self):
+        r = self.random
+        return self.one_of(4096, 8192, 32768, 131072, 2048, lambda: r.randint(1, 64),
+                           lambda: round(self.log_uniform(1, 1e7)), 1, LONGEST)
+
+    # One scheme each, every field present.
+
+    def rope(self, widest):
+        rotary = self.rotary(widest)
+        return {"scheme": "rope", **rotary, "base": self.any_base(rotary["rotary_dim"])}
+
+    def linear(self, widest):
+        return {**self.rope(widest), "scheme": "linear", "factor": self.factor(0)}
+
+    def ntk(self, widest):
+        form = self.one_of("aware", "naive", "dynamic")
+        rotary = self.rotary(max(widest, 4), 2 if form == "naive" else 4)
+        scheme = {"scheme": "ntk", **rotary, "base": self.any_base(rotary["rotary_dim"]),
+                  "form": form, "factor": self.factor(1 if form == "dynamic" else 0),
+                  "trained_length": None, "length": None}
+        if form == "dynamic":
+            trained = self.length()
+            scheme["trained_length"] = trained
+            scheme["length"] = min(LONGEST, self.one_of(
+                trained, trained + 1, trained - 1, 0, 2 * trained, 8 * trained,
+                round(scheme["factor"]) * trained, lambda: round(self.log_uniform(1, 1e8))))
+        return scheme
+
+    def llama3(self, widest):
+        r = self.random
+        rotary = self.rotary(widest)
+        scheme = {"scheme": "llama3", **rotary, "base": self.any_base(rotary["rotary_dim"]),
+                  "factor": self.factor(1), "original_length": self.length()}
+        # Or where some pair stands, or nearly: its turns over the original length.
+        at = self.turns(scheme, r.randrange(rotary["rotary_dim"] // 2))
+        low = float(self.one_of(1, 1, 2, lambda: self.log_uniform(1e-3, 100), 1e-6,
+                                at, at * (1 + 2.0 ** -40), at * (1 - 2.0 ** -40)))
+        low = min(max(low, 1e-6), 1e6)
+        high = float(self.one_of(4, low, low * (1 + 2.0 ** -30),
+                                 lambda: low * self.log_uniform(1, 100),
+                                 at, at * (1 + 2.0 ** -40), at * (1 - 2.0 ** -40)))
+        return {**scheme, "low_frequency_factor": low,
+                "high_frequency_factor": max(low, min(high, 1e6))}
+
+    @staticmethod
+    def turns(scheme, pair):
+        """That a pair, also a fractional one, makes over the original length."""
+        frequency = scheme["base"] ** (-2 * pair / scheme["rotary_dim"])
+        return scheme["original_length"] * frequency / (2 * math.pi)
+
+    def yarn(self, widest):
+        r = self.random
+        scheme = {"scheme": "yarn", **self.rotary(widest), "original_length": self.length()}
+        # Or where some pair stands nearly, closer than the width of a step.
+        pair = r.randrange(scheme["rotary_dim"] // 2)
+        at = [self.turns(scheme, pair + off) for off in (-0.0007, -0.0003, 2.0 ** -40, -2.0 ** -40)]
+        slow = float(self.one_of(1, 1, 1, 2, lambda: self.log_uniform(1e-3, 100), 1e-6, *at))
+        slow = min(max(slow, 1e-6), 1e6)
+        fast = float(self.one_of(32, 32, 32, slow, slow, slow * (1 + 2.0 ** -40), *at,
+                                 lambda: slow * self.log_uniform(1, 1000)))
+        mscales = (None, 0.0, 1.0, 0.707, lambda: r.uniform(0, 3))
+        mscale = self.one_of(*mscales)
+        return {**scheme, "factor": self.factor(1),
+                "beta_fast": max(slow, min(fast, 1e6)), "beta_slow": slow,
+                "truncate": r.random() < 0.6,
+                "extrapolation_factor": float(self.one_of(1, 1, 1, 0, 0.5, r.random)),
+                "magnitude": self.one_of("huggingface", "deepseek", "telechat3", "none"),
+                "attention_multiplier": float(self.one_of(1, 1, 0.5, lambda: r.uniform(0.1, 3))),
+                "attention_factor": self.one_of(None, None, None, 1.0, lambda: r.uniform(0.1, 3)),
+                "mscale": mscale, "mscale_all_dim": self.one_of(mscale, *mscales),
+                "inverted_ramp": self.one_of("refuse", "huggingface", "ggml")}
+
+    def position(self):
+        r = self.random
+        return float(self.one_of(
+            0, -0.0, 1, -1, lambda: r.randint(0, 4096), lambda: r.randint(0, 1 << 17),
+            lambda: r.randint(0, 1 << 31), lambda: -r.randint(1, 1 << 31),
+            lambda: 2 ** r.randint(1, 31) + r.randint(-1, 1), 2 ** 31, 2 ** 24 + 1, 2 ** 53,
+            lambda: r.uniform(0, 1 << 20), lambda: r.randint(-10 ** 6, 10 ** 6) / 8,
+            lambda: self.log_uniform(1e-12, 1),
+            # cos p and 1 differ by p^2/2: much smaller ones are beyond the reference's 1025 bits.
+            lambda: self.log_uniform(1e-40, 1e15)))
+
+    def positions(self, count):
+        return [self.position() for _ in range(count)]
+
+    def vector(self, size, finite=False):
+        """Elements of one kind each, or mixed. Finite ones for scores spare the smallest numbers:
+        products of them break ties that more than the reference's 1025 bits are needed to see."""
+        r = self.random
+        tiny = [-149, -24] if finite else [-1074, -149, -24]
+
+        def bits():
+            number = struct.unpack("<d", r.getrandbits(64).to_bytes(8, "little"))[0]
+            return number if math.isfinite(number) else 1.0
+
+        kinds = [lambda: r.gauss(0, 1), lambda: r.randint(-512, 512) / 32,
+                 lambda: r.gauss(0, 1) * 2.0 ** r.randint(-160, 140),
+                 lambda: r.gauss(0, 1) * 2.0 ** r.randint(-30, 20), bits,
+                 lambda: r.choice([0.0, -0.0, 1.0, -1.0, r.gauss(0, 1)]),
+                 lambda: r.choice([-1, 1]) * r.randint(1, 99) * 2.0 ** r.choice(tiny),
+                 lambda: r.choice([-1, 1]) * (2.0 ** 16 - 2.0 ** r.randint(3, 5))]
+        special = [lambda: r.choice([math.nan, math.inf, -math.inf, 1.0, -0.0, 0.5, 3.0, 2e-3])]
+        kind = r.choice(kinds[:4] + kinds + (kinds if finite else special))
+        if r.random() < 0.2:
+            return [r.choice(kinds)() for _ in range(size)]
+        return [kind() for _ in range(size)]
+
+
+# Parameters where something switches, each with the fields that make it; the rest is drawn.
+WIDE = {"head_dim": 64, "rotary_dim": 64, "rotary_offset": 0}
+EDGES = {
+    "rope": [{"base": 1.0}, {"base": 0.5}, {"base": 2.0, "rotary_dim": 2, "head_dim": 2},
+             {"rotary_dim": 0, "head_dim": 8, "rotary_offset": 3},
+             {"base": 2.0 ** 24, "rotary_dim": 96, "head_dim": 96}],
+    "linear": [{"factor": 1.0}, {"base": 1.0, "factor": 3.0}, {"factor": 2.0 ** 19, "base": 2.0}],
+    "ntk": [{"form": "aware", "factor": 1.0, "trained_length": None, "length": None, **WIDE},
+            *({"form": "dynamic", "factor": factor, "trained_length": 4096, "length": length,
+               **WIDE}
+              for factor in (1.0, 2.0, 8.0) for length in (0, 4095, 4096, 4097, 32768))],
+    "llama3": [{"factor": 1.0}, {"low_frequency_factor": 1.0, "high_frequency_factor": 1.0},
+               {"base": 1.0}, {"base": 1.0, "original_length": 1}],
+    "yarn": [{"factor": 1.0}, {"beta_fast": 1.0, "beta_slow": 1.0, "truncate": True},
+             {"beta_fast": 1.0, "beta_slow": 1.0, "truncate": False},
+             {"extrapolation_factor": 0.0},
+             # An inverted ramp at either end, and one whose two ends are clamped to 0.
+             *({"base": 10.0, "original_length": 32768, "inverted_ramp": rule,
+                "truncate": truncate, **WIDE}
+               for rule in ("refuse", "huggingface", "ggml") for truncate in (True, False)),
+             *({"base": 10.0, "original_length": 1, "inverted_ramp": rule,
+                "truncate": truncate, **WIDE}
+               for rule in ("refuse", "huggingface", "ggml") for truncate in (True, False)),
+             {"base": 10000.0, "original_length": 6, **WIDE}],
+}
+
+
+def questions(draw, least):
+    """Edges and then draws, until every cell (scheme, quantity) has at least `least` values. To be
+    sent the number of values of each answer, None where the scheme is refused."""
+    for name in SCHEMES:
+        have = collections.Counter()
+        edges = list(EDGES[name])
+        while edges or any(have[quantity] < least for quantity in QUANTITIES):
+            few = not edges and all(have[quantity] >= least for quantity in QUANTITIES
+                                    if quantity not in ("magnitude", "softmax_multiplier"))
+            scheme = getattr(draw, name)(2 if few else 256)
+            if edges:
+                scheme.update(edges.pop())
+                if scheme["rotary_offset"] + scheme["rotary_dim"] > scheme["head_dim"]:
+                    scheme["rotary_offset"] = 0
+                    scheme["head_dim"] = max(scheme["head_dim"], scheme["rotary_dim"])
+            refused = False
+            for quantity in QUANTITIES:
+                dtypes = [draw.random.choice(DTYPES)]
+                if quantity in ("magnitude", "softmax_multiplier"):
+                    dtypes = DTYPES
+                elif few or have[quantity] >= least:
+                    continue
+                for dtype in dtypes:
+                    question = {"scheme": scheme, "quantity": quantity, "dtype": dtype,
+                                **inputs(draw, scheme, quantity)}
+                    size = yield question
+                    have[quantity] += size or 0
+                    refused = size is None
+                if refused:
+                    break
+
+
+def inputs(draw, scheme, quantity):
+    r, h = draw.random, scheme["head_dim"]
+    if quantity == "table":
+        return {"positions": draw.positions(r.randint(1, 4))}
+    if quantity.startswith("rotate"):
+        rows, heads = r.randint(1, 3), r.randint(1, 2)
+        return {"positions": draw.positions(rows), "heads": heads,
+                "x": draw.vector(rows * heads * h)}
+    if quantity == "scores":
+        queries, keys, heads = r.randint(1, 6), r.randint(1, 8), r.randint(1, 4)
+        query_positions = draw.positions(queries)
+        key_positions = [draw.one_of(draw.position, lambda: r.choice(query_positions))
+                         for _ in range(keys)]
+        return {"query_positions": query_positions, "key_positions": key_positions, "heads": heads,
+                "q": draw.vector(queries * heads * h, finite=True),
+                "k": draw.vector(keys * heads * h, finite=True),
+                "scale": float(draw.one_of(1, h ** -0.5, 0.125, -1, 1e-30, 0))}
+    return {}
