@@ -369,7 +369,7 @@ TEST(bound, IsNotSlackForAnySingleStage) {
   for (const std::string& stage : stages) {
     double largest = 0;
     for (const auto& [name, settings] : kSchemes) {
-      if (name == "ntk" || name == "yarn") continue;
+      if (name == "yarn") continue;
       const Declared declared = Make(Only(stage), Narrow(name, settings, "half"));
       double used = RotateUnder(declared, kOddPositions).use.max();
       EXPECT_LE(used, 1) << stage << " on " << name;
