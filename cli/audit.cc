@@ -47,8 +47,7 @@ Audit Run(const LayerGroup& group, const Contract& contract, const std::vector<d
   const ExactRotation exact(group.scheme);
   const Rotary& layout = RotaryOf(group.scheme);
   const double magnitude = exact.Magnitude(Dtype::f64).values[0];
-  const RotaryBound bound(contract, layout, exact.Frequencies(Dtype::f64).values, magnitude,
-                          Name(group.scheme) != "rope");
+  const RotaryBound bound(contract, group.scheme, exact.Frequencies(Dtype::f64).values, magnitude);
   const TruthTable truth = TruthOf(exact, positions);
   const Tensor x = PlanInput(layout, positions, options.heads, contract.store, truth, options.seed);
   const Tensor out = pipeline.Rotate(positions, x);

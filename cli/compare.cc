@@ -48,8 +48,9 @@ Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& 
   const auto bound_for = [&](Dtype io) {
     *contract =
         options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
-    return RotaryBound(*contract, layout, exact.Frequencies(Dtype::f64).values, magnitude,
-                       Name(asked.scheme) != "rope");
+    Require(contract->store == io, "--contract stores {}, but the result is {}",
+            Name(contract->store), Name(io));
+    return RotaryBound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values, magnitude);
   };
   if (asked.quantity == "table") {
     const std::vector<int64_t> shape = {static_cast<int64_t>(asked.positions.size()),

@@ -32,7 +32,7 @@ struct Options {
   int64_t heads = 4;
   uint64_t seed = 1;
   double budget = 2;
-  bool as_json = false, exhaustive = false;
+  bool as_json = false, exhaustive = false, golden_is_given = false;
 };
 
 // Lengths in tokens that a scheme's behaviour may change at.
@@ -69,18 +69,49 @@ std::string Share(const std::vector<Verdict>& verdicts) {
   return fmt::format("{}/{}{}", passed, tried, passed == tried ? "" : " FAIL");
 }
 
-std::string Summary(const KernelResult& result) {
+std::string Row(std::string_view name, size_t width, std::string_view contract,
+                std::string_view adequate, std::string_view horizon, std::string_view laws,
+                std::string_view golden) {
+  return fmt::format("  {:<{}}  {:>10}  {:>10}  {:>9}  {:>8}  {:>8}", name, width, contract,
+                     adequate, horizon, laws, golden);
+}
+
+std::string Summary(const KernelResult& result, size_t width) {
   const KernelCheck& check = result.check;
-  return fmt::format("  {:<34} {:>12}  {:>12}  {:>10}  {:>9}  {:>8}", result.info->name,
-                     Word(check.keeps_contract), check.adequate ? Word(*check.adequate) : "-",
-                     check.adequate ? fmt::format("{}", check.adequate_horizon) : "-",
-                     Share(result.laws), Share(result.golden));
+  return Row(result.info->name, width, Word(check.keeps_contract),
+             check.adequate ? Word(*check.adequate) : "-",
+             check.adequate ? fmt::format("{}", check.adequate_horizon) : "-", Share(result.laws),
+             Share(result.golden));
+}
+
+nlohmann::ordered_json KernelJson(const KernelResult& result, const LayerGroup& group) {
+  const KernelCheck& check = result.check;
+  nlohmann::ordered_json json = {
+      {"name", result.info->name},
+      {"layers", group.kind},
+      {"scheme", ToJson(group.scheme)},
+      {"quantity", result.info->quantity},
+      {"contract", result.info->contract.Text()},
+      {"keeps_contract", std::string(VariantName(check.keeps_contract.outcome))},
+      {"contract_horizon", check.contract_horizon},
+      {"blind_values", check.blind},
+      {"adequate", nullptr},
+      {"adequate_horizon", nullptr},
+      {"not_covered", result.not_covered}};
+  if (check.adequate) {
+    json["adequate"] = std::string(VariantName(check.adequate->outcome));
+    json["adequate_horizon"] = check.adequate_horizon;
+  }
+  return json;
 }
 
 class Gate {
  public:
   explicit Gate(const Options& options)
       : options_(options), kernels_(options.kernels.Resolve()), model_(options.scheme.Resolve()) {
+    if (std::filesystem::exists(options.golden) || options.golden_is_given) {
+      golden_.emplace(options.golden);
+    }
     report_.command = "gate";
     report_.target = model_.source;
   }
@@ -116,21 +147,29 @@ class Gate {
       serving.push_back(&info);
     }
     const Rotary& layout = RotaryOf(group.scheme);
-    report_.facts.push_back(fmt::format("{}", ToJson(group.scheme).dump()));
+    report_.facts.push_back(Text(group.scheme));
     report_.facts.push_back(
-        fmt::format("layers {}, {} positions in 0..{}, {} pairs, {} heads, seed {}", group.kind,
-                    plan.positions.size(), Largest(), layout.Pairs(), plan.heads, plan.seed));
-    report_.summaries.push_back(fmt::format("  {:<34} {:>12}  {:>12}  {:>10}  {:>9}  {:>8}",
-                                            fmt::format("{} kernels", Name(group.scheme)),
-                                            "contract", "adequate", "up to", "laws", "golden"));
+        fmt::format("layers {}; {} positions in 0..{}, {} pairs, {} heads, seed {}; {}", group.kind,
+                    plan.positions.size(), Largest(), layout.Pairs(), plan.heads, plan.seed,
+                    golden_ ? fmt::format("{} golden files for it", golden_->CountFor(group.scheme))
+                            : fmt::format("no golden vectors at {}", options_.golden)));
+    size_t width = 0;
+    for (const KernelInfo* info : serving) width = std::max(width, info->name.size());
+    report_.summaries.push_back(Row(fmt::format("{} kernels", Name(group.scheme)), width,
+                                    "contract", "adequate", "up to", "laws", "golden"));
     std::vector<KernelCheck> checks = CheckKernels(subjects, plan);
     std::vector<KernelResult> results;
     for (size_t i = 0; i < subjects.size(); ++i) {
       results.push_back({serving[i], std::move(checks[i]),
                          CheckLawsOf(subjects[i], subjects, plan, Largest()),
-                         CheckGolden(subjects[i], options_.golden), subjects[i].NotCovered()});
+                         golden_ ? golden_->Check(subjects[i]) : std::vector<Verdict>{},
+                         subjects[i].NotCovered()});
     }
-    for (KernelResult& result : results) Record(group, plan, result);
+    for (KernelResult& result : results) {
+      report_.summaries.push_back(Summary(result, width));
+      report_.kernels.push_back(KernelJson(result, group));
+      Record(group, plan, result);
+    }
     Cover(group, results);
     if (!options_.dump.empty()) Dump(group, subjects, plan);
   }
@@ -156,7 +195,6 @@ class Gate {
       values_ += verdict.use.count();
       report_.verdicts.push_back(std::move(verdict));
     };
-    report_.summaries.push_back(Summary(result));
     add(result.check.keeps_contract, true);
     if (result.check.adequate) {
       if (result.check.adequate->outcome != Outcome::pass) inadequate_.push_back(result.info->name);
@@ -243,6 +281,7 @@ class Gate {
   Options options_;
   std::vector<KernelInfo> kernels_;
   ModelConfig model_;
+  std::optional<GoldenVectors> golden_;
   Report report_;
   std::vector<std::string> inadequate_;
   std::set<std::string> uncovered_, waived_;
@@ -288,7 +327,13 @@ void AddGate(CLI::App& program, int& exit_code) {
   command.add_option("--require", options->require, "which verdict decides: contract or adequate");
   command.add_option("--waive", options->waive,
                      "stages that need no kernel of their own: frequency,table");
-  command.add_option("--golden", options->golden, "folder of golden vectors");
+  command.add_option_function<std::string>(
+      "--golden",
+      [options](const std::string& folder) {
+        options->golden = folder;
+        options->golden_is_given = true;
+      },
+      "folder of golden vectors; golden/vectors where that exists");
   command.add_option("--dump", options->dump, "also write the cases to this folder, for compare");
   command.add_flag("--json", options->as_json, "JSON instead of text");
   command.add_option("--junit", options->junit, "also write a JUnit file");

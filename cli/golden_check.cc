@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "posgauge/golden/manifest.h"
 #include "posgauge/verify/judge.h"
 
 namespace posgauge::cli {
@@ -39,7 +38,7 @@ bool ExactIn(Dtype dtype, const Tensor& x) {
 }
 
 // The finding for one case; nothing where it cannot be asked of this kernel.
-std::optional<Finding> Check(const Subject& subject, const golden::Case& golden_case) {
+std::optional<Finding> Hold(const Subject& subject, const golden::Case& golden_case) {
   const std::string& quantity = subject.info().quantity;
   const double magnitude = subject.magnitude();
   if (VariantName(golden_case.quantity) != quantity ||
@@ -74,22 +73,33 @@ std::optional<Finding> Check(const Subject& subject, const golden::Case& golden_
 
 }  // namespace
 
-std::vector<Verdict> CheckGolden(const Subject& subject, const std::filesystem::path& folder) {
-  std::vector<Verdict> verdicts;
+GoldenVectors::GoldenVectors(const std::filesystem::path& folder) {
   std::error_code error;
-  std::vector<std::filesystem::path> manifests;
+  std::vector<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".json") manifests.push_back(entry.path());
+    if (entry.path().extension() == ".json") paths.push_back(entry.path());
   }
-  std::ranges::sort(manifests);
-  for (const std::filesystem::path& path : manifests) {
-    const golden::Manifest manifest = golden::ReadManifest(path);
+  if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
+  std::ranges::sort(paths);
+  for (const std::filesystem::path& path : paths) {
+    manifests_.push_back({path.stem().string(), golden::ReadManifest(path)});
+  }
+}
+
+size_t GoldenVectors::CountFor(const Scheme& scheme) const {
+  return static_cast<size_t>(std::ranges::count_if(
+      manifests_, [&](const Named& named) { return named.manifest.scheme == scheme; }));
+}
+
+std::vector<Verdict> GoldenVectors::Check(const Subject& subject) const {
+  std::vector<Verdict> verdicts;
+  for (const auto& [name, manifest] : manifests_) {
     if (!(manifest.scheme == subject.scheme())) continue;
     Finding all;
     size_t executed = 0, skipped = 0;
     for (const golden::Case& golden_case : manifest.cases) {
       try {
-        const std::optional<Finding> finding = Check(subject, golden_case);
+        const std::optional<Finding> finding = Hold(subject, golden_case);
         if (!finding) continue;
         ++executed;
         all.use.Merge(finding->use);
@@ -106,7 +116,7 @@ std::vector<Verdict> CheckGolden(const Subject& subject, const std::filesystem::
     }
     if (executed == 0) continue;
     Verdict verdict =
-        ToVerdict("golden:" + path.stem().string(),
+        ToVerdict("golden:" + name,
                   "the outputs for the golden inputs are within the bound of the golden values",
                   subject.info().name, all);
     if (skipped > 0) verdict.note = fmt::format("{} cases outside the kernel's range", skipped);

@@ -54,8 +54,9 @@ void SpreadRow(const TableRow& row, int64_t pairs, Pairing pairing, bool backwar
   HWY_DYNAMIC_DISPATCH(SpreadRow)(row, pairs, pairing, backward, io, cos, sin);
 }
 
-void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads, const Heads& x,
-                 const Heads& out, const void* cos, const void* sin) {
+void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads,
+                 const Heads<const void>& x, const Heads<void>& out, const void* cos,
+                 const void* sin) {
   HWY_DYNAMIC_DISPATCH(RotateHeads)(io, pairing, pairs, heads, x, out, cos, sin);
 }
 

@@ -38,15 +38,17 @@ void SpreadRow(const TableRow& row, int64_t pairs, Pairing pairing, bool backwar
                void* cos, void* sin);
 
 /// The heads of one token, from their first channel that rotates on. Strides in elements.
+template <class Void>
 struct Heads {
-  const void* data;
+  Void* data;
   int64_t head_stride, channel_stride;
 };
 
 /// Rotates `heads` heads of one token by a row from SpreadRow. `out` may be the memory of `x` if
 /// the strides agree. Error: see rotate-inl.h.
-void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads, const Heads& x,
-                 const Heads& out, const void* cos, const void* sin);
+void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads,
+                 const Heads<const void>& x, const Heads<void>& out, const void* cos,
+                 const void* sin);
 
 /// Conversions as the kernels store and load them, for tests: f32 to a 16-bit dtype, nearest even,
 /// and back.

@@ -27,8 +27,18 @@
 //           the last addition 1. Truncation (pi/4)^18/18! = 2^-58.8 (0.04). With r 2.9; without
 //           fused multiply-adds also r^2 C (0.5) and inner products (0.03): 3.4.
 //           Both below 4 = 2 ulp of f64 = 2^-52.
-//   f32     Half an ulp, at most 2^-25, and 2^-52: 2.99e-8 for magnitude 1, at every position; with
-//           magnitude a times the same while a cos stays below 1, at most 5.97e-8 a/2 above.
+//   f32     Half an ulp, at most 2^-25 for |value| < 1, and 2^-52: 2.99e-8 at every position. Times
+//   a
+//           magnitude a, half an ulp of a cos and a 2^-52 (below 5.97e-8 for a < 2).
+//
+// Worst     known, base 500000, 64 pairs, position < 2^32:
+//   f64     position 244786 pair 6  cos  got 0x1.6a33cf133f4efp-1   1.36 ulp from the truth, fused
+//                                       want 0x1.6a33cf133f4eep-1
+//           position 566735 pair 45 sin  got -0x1.6ca78b7fdfa3ep-1  1.57 ulp, not fused
+//                                       want -0x1.6ca78b7fdfa3cp-1
+//   f32     position 548383 pair 19 cos  got -0x1.8c0494p-3         the one of 3.8e7 entries that
+//   is not
+//                                       want -0x1.8c0496p-3         the truth's rounding
 //
 // Range     |position| <= 2^32 - 1, |frequency| <= 2^34 radians per token, |magnitude| <= 2^60.
 // With

@@ -75,10 +75,9 @@ std::string FirstDifferentLine(const std::string& stored, const std::string& reg
 
 }  // namespace
 
-void CheckManifest(const std::filesystem::path& path, Check& check) {
+void CheckFiles(const Files& stored_files, const std::filesystem::path& path, Check& check) {
   const std::string file = path.string();
   const auto differs = [&](const std::string& what) { check.differences.push_back({file, what}); };
-  const Files stored_files = ReadFiles(path);
   ++check.files;
 
   const std::string hash = PayloadHash(stored_files, file), actual = Sha256(stored_files.payload);
@@ -125,17 +124,22 @@ void CheckManifest(const std::filesystem::path& path, Check& check) {
 
 Check CheckGolden(const std::filesystem::path& root) {
   Check check;
-  if (!std::filesystem::is_directory(root)) {
-    CheckManifest(root, check);
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(root, ignored)) {
+    CheckFiles(ReadFiles(root), root, check);
     return check;
   }
   std::set<std::filesystem::path> manifests, payloads;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-    if (entry.path().extension() == ".json") manifests.insert(entry.path());
-    if (entry.path().extension() == ".safetensors") payloads.insert(entry.path());
+  try {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
+      if (entry.path().extension() == ".json") manifests.insert(entry.path());
+      if (entry.path().extension() == ".safetensors") payloads.insert(entry.path());
+    }
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw FileError(fmt::format("{}: cannot list: {}", root.string(), error.code().message()));
   }
   for (const std::filesystem::path& path : manifests) {
-    CheckManifest(path, check);
+    CheckFiles(ReadFiles(path), path, check);
     payloads.erase(std::filesystem::path(path).replace_extension(".safetensors"));
   }
   for (const std::filesystem::path& path : payloads) {

@@ -143,10 +143,11 @@ ordered_json NumberToJson(double value) {
 
 double NumberFromJson(const json& value, const std::string& what) {
   if (value.is_number_integer()) {
-    const auto number = value.get<double>();
-    Require(std::fabs(number) <= 0x1p53, "{} must be a hex float beyond 2^53, got {}", what,
-            value.dump());
-    return number;
+    constexpr int64_t kLargest = int64_t{1} << 53;
+    const bool fits = value.is_number_unsigned() ? value.get<uint64_t>() <= uint64_t{kLargest}
+                                                 : value.get<int64_t>() >= -kLargest;
+    Require(fits, "{} must be a hex float beyond 2^53, got {}", what, value.dump());
+    return value.get<double>();
   }
   if (value.is_number()) return value.get<double>();
   Require(value.is_string(), "{} must be a number or a hex float as text, got {}", what,

@@ -9,7 +9,7 @@ namespace posgauge::yarn {
 ///   c(n) = d ln(L0/(2 pi n)) / (2 ln b).
 template <class R>
 R PairOfTurns(const Params& params, double turns) {
-  const R length(params.original_length);
+  const R length = R(params.original_length);
   return R(params.rotary.rotary_dim) * Log(length / (R(2) * Pi<R>() * R(turns))) /
          (R(2) * Log(R(params.rotary.base)));
 }

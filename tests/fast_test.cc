@@ -292,6 +292,32 @@ INSTANTIATE_TEST_SUITE_P(fast, FastRotate, testing::ValuesIn(kVariants), [](cons
   return name;
 });
 
+// The worst inputs that fast/rotate-inl.h names: error over the norms, in units of 2^-24.
+TEST(fast_rotate, WorstKnownInputsAreAsStated) {
+  struct Witness {
+    bool fused;
+    float u, v, c, s, got;
+    double units;
+  };
+  const std::vector<Witness> witnesses = {
+      {true, 0x1.41cd8ep-5, -0x1.00d028p+0, 0x1.a1a2b8p-11, 0x1.fffff6p-1, 0x1.00d22ep+0, 1.962},
+      {false, 0x1.0001p+0, -0x1.84010ep-4, -0x1.fffefep-1, -0x1.00886ap-8, -0x1.0018cap+0, 1.977},
+  };
+  OnEveryTarget([&] {
+    for (const auto& [fused, u, v, c, s, got, units] : witnesses) {
+      if (fused != fast::HasFusedMultiplyAdd()) continue;
+      const float x[2] = {u, v};
+      float out[2];
+      fast::RotateHeads(Dtype::f32, Pairing::half, 1, 1, {x, 2, 1}, {out, 2, 1}, &c, &s);
+      EXPECT_EQ(out[0], got);
+      const double truth = double{u} * c - double{v} * s;
+      const double error = std::fabs(out[0] - truth) / std::hypot(u, v) / std::hypot(c, s) * 0x1p24;
+      EXPECT_GE(error, units);
+      EXPECT_LE(error, 2);
+    }
+  });
+}
+
 // From positions: the same bits as the table kernel's table handed to the rotation kernel; forward
 // and backward, chunk by chunk and at once.
 TEST(fast_rotate_positions, IsTheTableAndTheRotation) {

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <filesystem>
 #include <limits>
 
@@ -14,31 +13,12 @@
 
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/verify/atomic_file.h"
+#include "temporary_folder.h"
 
 namespace posgauge {
 namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-// A fresh folder that goes with the test.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "posgauge.XXXXXX").string();
-    path_ = mkdtemp(name.data());
-  }
-  ~TemporaryFolder() { std::filesystem::remove_all(path_); }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  size_t Entries() const {
-    return static_cast<size_t>(std::distance(std::filesystem::directory_iterator(path_), {}));
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string File(const std::string& header, const std::string& data, int64_t length = -1) {
   auto size = static_cast<uint64_t>(length < 0 ? static_cast<int64_t>(header.size()) : length);

@@ -4,190 +4,209 @@
 #include <cmath>
 #include <numbers>
 
+#include "posgauge/verify/frequency_error.h"
+
 namespace posgauge {
 
 namespace {
 
-// The product of factors (1 + d_k) with sum |d_k| <= e differs from 1 by at most e/(1 - e).
-double Compound(double e) { return e < 1 ? e / (1 - e) : HUGE_VAL; }
-
-// 1 ulp is 2 u relative; the power, log and exp of a library are taken as within one ulp.
-constexpr double kLibraryRoundoffs = 2;
-
-// Dividing by a factor, and blending two frequencies: at most four more roundings.
-constexpr double kScalingRoundoffs = 4;
-
 constexpr double kSqrt2 = std::numbers::sqrt2;
+
+// The bounds themselves are evaluated in binary64, in fewer than thirty operations, each rounded.
+double Upward(double bound) { return bound * (1 + 0x1p-47); }
 
 }  // namespace
 
-RotaryBound::RotaryBound(const Contract& contract, const Rotary& layout,
-                         std::vector<double> frequencies, double magnitude, bool scaled)
+RotaryBound::RotaryBound(const Contract& contract, const Scheme& scheme,
+                         std::vector<double> frequencies, double magnitude, GivenStages given)
     : contract_(contract),
-      layout_(layout),
       frequencies_(std::move(frequencies)),
       magnitude_(magnitude),
-      scaled_(scaled) {
-  for (size_t pair = 0; pair < frequencies_.size(); ++pair) {
-    relative_errors_.push_back(FrequencyError(static_cast<int64_t>(pair)));
-  }
-}
+      given_(given),
+      frequency_errors_(given.frequency ? std::vector<double>(frequencies_.size(), 0.0)
+                                        : FrequencyErrors(contract, scheme, frequencies_)) {}
 
 double RotaryBound::Frequency(int64_t pair) const {
-  return relative_errors_[static_cast<size_t>(pair)];
+  return frequency_errors_[static_cast<size_t>(pair)];
 }
 
-// rn: u.  Others, with x = 2i/d and ln = |ln base|:
-//   pow         1/pow(b, x): pow one ulp (2u) and the quotient u; where x is not a binary fraction
-//   its
-//               rounding moves the result by x ln u.
-//   exp         exp(-i log(b)/half): log one ulp, product and quotient u each make 4u of the
-//   argument
-//               x ln; exp itself one ulp.
-//   recurrence  i products by a step whose own error is that of pow at i = 1.
-// A frequency below the format's normal range also loses up to eta absolutely.
-double RotaryBound::FrequencyError(int64_t pair) const {
-  const double u = UnitRoundoff(contract_.frequency);
-  if (u == 0) return 0;
-  const auto i = static_cast<double>(pair), d = static_cast<double>(layout_.rotary_dim);
-  const double log_base = std::fabs(std::log(layout_.base));
-  const auto power = [&](double index) {
-    const double x = 2 * index / d;
-    const bool exact = std::remainder(2 * index * 65536, d) == 0;
-    return kLibraryRoundoffs + 1 + (exact ? 0 : x * log_base);
-  };
-  const auto roundoffs = [&]() -> double {
-    switch (contract_.frequency_formula) {
-      case FrequencyFormula::rn:
-        return 1;
-      case FrequencyFormula::pow:
-        return power(i);
-      case FrequencyFormula::exp:
-        return 4 * (2 * i / d) * log_base + kLibraryRoundoffs;
-      case FrequencyFormula::recurrence:
-        break;
-    }
-    return i * (power(1) + 1);
-  };
-  const bool formed = contract_.frequency_formula != FrequencyFormula::rn;
-  const double e = Compound((roundoffs() + (scaled_ && formed ? kScalingRoundoffs : 0)) * u);
-  const double frequency = std::fabs(frequencies_[static_cast<size_t>(pair)]);
-  const double lost = UnderflowError(contract_.frequency, contract_.flush_to_zero);
-  return frequency == 0 ? e : e + lost / frequency;
-}
-
-// phi ((1 + e_frequency)(1 + u_position)(1 + u_angle) - 1), plus the underflow of the product. In
-// fixed-point turns the frequency is cut at 2^-64 or 2^-96 of a turn and the product at 2^-64.
+// The kernel multiplies w' = w (1 + e_w) by p' = p (1 + e_p), each rounded once more to the angle's
+// arithmetic where that does not hold it, and rounds the product:
+//   angle = (w' + eta)(p' + lost_p)(1 + u) + eta.
+// A position that is a number of its arithmetic, and of the angle's, loses nothing. In fixed-point
+// turns the frequency is cut at 2^-64 or 2^-96 of a turn and the product at 2^-64, twice.
 double RotaryBound::Angle(double position, int64_t pair) const {
-  // The stored frequency is itself within 2^-53 of the real one.
-  const double phi = std::fabs(position * frequencies_[static_cast<size_t>(pair)]) * (1 + 0x1p-51);
-  if (position == 0) return 0;
-  double e_position = 0;
-  if (contract_.position != Arithmetic::exact) {
-    const Format format{Digits(contract_.position), -1022, 1023};
-    if (RoundTo(format, position) != position) e_position = UnitRoundoff(contract_.position);
-    if (std::fabs(position) > LargestFinite(contract_.position)) return HUGE_VAL;
-  }
   const double e_frequency = Frequency(pair);
-  const double e_angle = UnitRoundoff(contract_.angle);
-  // Expanded, so that errors far below 2^-53 survive: (1+a)(1+b)(1+c) - 1.
-  const double relative = e_frequency + e_position + e_angle + e_frequency * e_position +
-                          e_frequency * e_angle + e_position * e_angle +
-                          e_frequency * e_position * e_angle;
-  double absolute = UnderflowError(contract_.angle, contract_.flush_to_zero);
+  if (std::isinf(e_frequency)) return HUGE_VAL;
+  if (position == 0) return 0;
+  const bool flush = contract_.flush_to_zero;
+  const double p = std::fabs(position);
+  // The stored frequency is itself within 2^-53 of the real one.
+  const double w = std::fabs(frequencies_[static_cast<size_t>(pair)]) * (1 + 0x1p-52);
+  if (p > LargestFinite(contract_.position) || p > LargestFinite(contract_.angle)) return HUGE_VAL;
+  const Loss stored = LossOf(contract_.position, flush, p);
+  const double held = stored.relative > 0 ? RoundTo(FormatOf(contract_.position), p) : p;
+  const Loss read = LossOf(contract_.angle, flush, held);
+  const double u = UnitRoundoff(contract_.angle), eta = UnderflowError(contract_.angle, flush);
+  const bool narrowed =
+      u > 0 && !Holds(contract_.angle, given_.frequency.value_or(contract_.frequency));
+  const double relative_w = Together(e_frequency, narrowed ? u : 0);
+  const double relative_p = Together(stored.relative, read.relative);
+  const double lost_w = narrowed || flush ? eta : 0;
+  const double lost_p = stored.absolute * (1 + read.relative) + read.absolute;
+  const double relative = Together(Together(relative_w, relative_p), u);
+  double absolute =
+      (1 + u) * (w * (1 + relative_w) * lost_p + p * (1 + relative_p) * lost_w + lost_w * lost_p) +
+      eta;
   if (contract_.angle == Arithmetic::turn64 || contract_.angle == Arithmetic::turn96) {
     const double cut = contract_.angle == Arithmetic::turn64 ? 0x1p-64 : 0x1p-96;
-    absolute = 2 * std::numbers::pi * (cut * std::fabs(position) + 2 * 0x1p-64);
+    absolute = 2 * std::numbers::pi * (cut * p + 2 * 0x1p-64);
   }
-  const double error = phi * relative * (1 + 0x1p-50) + absolute;
+  const double phi = w * p, error = Upward(phi * relative + absolute);
   return phi + error > LargestFinite(contract_.angle) ? HUGE_VAL : error;
 }
 
 namespace {
 
-// Absolute error of one component of (cos, sin): ulps at values in [1/2, 1].
+// Absolute error of one component of (cos, sin): ulps at values in [1/2, 1]; a value below the
+// normal range may be flushed.
 double TrigError(const Contract& contract) {
   if (contract.trig_arithmetic == Arithmetic::exact) return 0;
-  return contract.trig_ulps * std::ldexp(1.0, -Digits(contract.trig_arithmetic));
+  return contract.trig_ulps * std::ldexp(1.0, -Digits(contract.trig_arithmetic)) +
+         (contract.flush_to_zero ? UnderflowError(contract.trig_arithmetic, true) : 0);
 }
 
-// A magnitude other than 1 is formed (two roundings) and multiplied (one) where the sines are.
-double MagnitudeError(const Contract& contract, double magnitude) {
-  return magnitude == 1 ? 0 : Compound(3 * UnitRoundoff(contract.trig_arithmetic));
+// The magnitude is formed where the sines are, in two roundings, and multiplied in a third. A
+// magnitude of 1 is not multiplied. `component` is the error of a sine before, both errors relative
+// to the magnitude: eta once of the magnitude, once of each product.
+struct MagnitudeError {
+  double relative = 0, per_product = 0;
+};
+MagnitudeError MagnitudeErrorOf(const Contract& contract, double magnitude) {
+  if (magnitude == 1) return {};
+  const double eta = UnderflowError(contract.trig_arithmetic, contract.flush_to_zero) / magnitude;
+  return {Compound(3, UnitRoundoff(contract.trig_arithmetic)) + eta, eta};
 }
 
 }  // namespace
 
 // min(2, angle error): the chord of two unit vectors. Then sqrt(2) E for two components, the
-// magnitude's relative error, and the rounding of the entries: relative u_t of the norm, plus
-// sqrt(2) eta_t.
+// magnitude's error, and the rounding of the entries: relative u_t of the norm, plus sqrt(2) eta_t.
 double RotaryBound::Table(double position, int64_t pair) const {
-  const double chord = std::min(2.0, Angle(position, pair)) + kSqrt2 * TrigError(contract_);
-  const double scaled = chord + MagnitudeError(contract_, magnitude_) * (1 + chord);
-  return scaled + UnitRoundoff(contract_.table) * (1 + scaled) +
-         kSqrt2 * UnderflowError(contract_.table, contract_.flush_to_zero) / magnitude_;
-}
-
-// As Table, one component, without the store's rounding, which the interval covers. With flush to
-// zero the stored entry may lack a number below the normal range.
-double RotaryBound::TableExcess(double position, int64_t pair) const {
-  const double component = std::min(2.0, Angle(position, pair)) + TrigError(contract_);
-  const double error =
-      magnitude_ * (component + MagnitudeError(contract_, magnitude_) * (1 + component));
-  const double flushed = contract_.flush_to_zero ? UnderflowError(contract_.table, true) : 0;
-  return error + flushed;
-}
-
-namespace {
-
-// Table entries wider than the rotation's arithmetic are rounded to it first. `exact` stands for
-// entries that were handed over in a format that fits.
-bool TableIsNarrowed(const Contract& contract) {
-  return contract.table != Arithmetic::exact && Digits(contract.table) > Digits(contract.rotate);
-}
-
-}  // namespace
-
-// y_j = q0 c - q1 s from table entries with norm error tau: two products and a sum, each (1 + d),
-// |d| <= u_c:  |error| <= (2 u_c + u_c^2)(|q0 c| + |q1 s|) <= (2 u_c + u_c^2) r (1 + tau), by
-// Cauchy-Schwarz; fused, one rounding less on one term, the same bound. Entries or inputs wider
-// than the arithmetic are rounded to it first, u_c each. Each product may lose eta_c.
-double RotaryBound::ElementExcess(double position, int64_t pair, double r) const {
-  const double tau = Table(position, pair);
-  const double u = UnitRoundoff(contract_.rotate);
-  int roundings = 2;
-  if (TableIsNarrowed(contract_)) ++roundings;
-  if (Digits(ArithmeticOf(contract_.store)) > Digits(contract_.rotate)) ++roundings;
-  const double e = Compound(roundings * u);
-  const double norm = magnitude_ * r * (1 + tau);
-  if (norm * (1 + e) > LargestFinite(contract_.rotate) ||
-      norm * (1 + e) > LargestFinite(ArithmeticOf(contract_.store))) {
+  if (given_.table) return 0;
+  const double angle = Angle(position, pair);
+  if (std::isinf(angle)) return HUGE_VAL;
+  const double chord = std::min(2.0, angle) + kSqrt2 * TrigError(contract_);
+  const MagnitudeError scaling = MagnitudeErrorOf(contract_, magnitude_);
+  const double scaled = Together(chord, scaling.relative) + kSqrt2 * scaling.per_product;
+  const double largest = magnitude_ * (1 + scaled);
+  if (largest > LargestFinite(contract_.table) ||
+      (magnitude_ != 1 && largest > LargestFinite(contract_.trig_arithmetic))) {
     return HUGE_VAL;
   }
-  const double lost =
-      3 * UnderflowError(contract_.rotate, contract_.flush_to_zero) +
-      (contract_.flush_to_zero ? UnderflowError(ArithmeticOf(contract_.store), true) : 0);
-  return magnitude_ * r * tau + norm * e + lost;
+  return Upward(Together(scaled, UnitRoundoff(contract_.table)) +
+                kSqrt2 * UnderflowError(contract_.table, contract_.flush_to_zero) / magnitude_);
+}
+
+StoreRounding RotaryBound::TableRounding() const {
+  return Holds(ArithmeticOf(contract_.store), contract_.table) ? StoreRounding::rne
+                                                               : contract_.store_rounding;
+}
+
+// As Table, one component. Of the two roundings, to the table's arithmetic and to the store's
+// format, the interval covers the last one that is not idle: the table's where the two are one
+// format, else the store's.
+double RotaryBound::TableExcess(double position, int64_t pair) const {
+  const double angle = Angle(position, pair);
+  if (std::isinf(angle)) return HUGE_VAL;
+  const bool flush = contract_.flush_to_zero;
+  const Arithmetic store = ArithmeticOf(contract_.store);
+  const double component = std::min(2.0, angle) + TrigError(contract_);
+  const MagnitudeError scaling = MagnitudeErrorOf(contract_, magnitude_);
+  const double scaled = Together(component, scaling.relative) + scaling.per_product;
+  double error = magnitude_ * scaled;
+  if (contract_.table != store) {
+    error += UnitRoundoff(contract_.table) * magnitude_ * (1 + scaled) +
+             UnderflowError(contract_.table, flush);
+  }
+  if (flush) error += UnderflowError(store, true);
+  error = Upward(error);
+  const double largest = magnitude_ + error;
+  const bool overflows = largest > LargestFinite(contract_.table) ||
+                         largest > LargestFinite(store) ||
+                         (magnitude_ != 1 && largest > LargestFinite(contract_.trig_arithmetic));
+  return overflows ? HUGE_VAL : error;
+}
+
+// The entries have the norm a (1 + tau) at most. Entries and inputs that the rotation's arithmetic
+// does not hold are rounded to it first, (1 + u) and eta each; with flush to zero any operand may
+// lose eta. So a product |q c| may become (|q| + eta)(|c| + eta), and two of them
+//   eta sqrt(2) (r + entries) + 2 eta^2
+// more, by Cauchy-Schwarz. Each product may lose eta itself, and with flush the sum too.
+RotaryBound::Rotation RotaryBound::RotationOf(double tau, double r) const {
+  const bool flush = contract_.flush_to_zero;
+  const double u = UnitRoundoff(contract_.rotate), eta = UnderflowError(contract_.rotate, flush);
+  double entries = magnitude_ * (1 + tau);
+  if (given_.table) {
+    entries = magnitude_ * (1 + UnitRoundoff(*given_.table)) +
+              kSqrt2 * UnderflowError(*given_.table, false);
+  }
+  const bool narrow_entries = !Holds(contract_.rotate, given_.table.value_or(contract_.table));
+  const bool narrow_inputs = !Holds(contract_.rotate, ArithmeticOf(contract_.store));
+  const double lost_entry = narrow_entries || flush ? eta : 0;
+  const double lost_input = narrow_inputs || flush ? eta : 0;
+  const double operands =
+      kSqrt2 * (lost_entry * r + lost_input * entries) + 2 * lost_entry * lost_input;
+  const int narrowings = int{narrow_entries} + int{narrow_inputs};
+  const double grown = 1 + Compound(2 + narrowings, u);
+  const double largest = LargestFinite(contract_.rotate);
+  const double lost = grown * (operands + (flush ? 3 : 2) * eta);
+  return {entries, narrowings, lost,
+          r * entries * grown + lost > largest ||
+              r * entries * grown + lost > LargestFinite(ArithmeticOf(contract_.store)) ||
+              (narrow_inputs && r * (1 + u) > largest) ||
+              (narrow_entries && entries * (1 + u) > largest)};
+}
+
+// y_j = q0 c - q1 s from table entries with norm error a tau: two products and a sum, each (1 + d),
+// |d| <= u:  |error| <= (2 u + u^2)(|q0 c| + |q1 s|) <= (2 u + u^2) r |(c, s)|, by Cauchy-Schwarz;
+// fused, one rounding less on one term, the same bound. Where the rotation works in the format of
+// the store, the sum's rounding is the one that the interval covers (and the products' remain).
+double RotaryBound::ElementExcess(double position, int64_t pair, double r) const {
+  const double tau = Table(position, pair);
+  if (std::isinf(tau)) return HUGE_VAL;
+  const Rotation rotation = RotationOf(tau, r);
+  if (rotation.may_overflow) return HUGE_VAL;
+  const Arithmetic store = ArithmeticOf(contract_.store);
+  const bool sum_is_store =
+      contract_.rotate == store && contract_.store_rounding != StoreRounding::rtz;
+  const int roundings = (sum_is_store ? 1 : 2) + rotation.narrowings;
+  const double flushed = contract_.flush_to_zero ? UnderflowError(store, true) : 0;
+  return Upward(magnitude_ * r * tau +
+                r * rotation.entries_norm * Compound(roundings, UnitRoundoff(contract_.rotate)) +
+                rotation.lost + flushed);
 }
 
 // One complex product: norm-wise sqrt(5) u_c without a fused multiply-add (Brent, Percival,
-// Zimmermann 2007), 2 u_c with one (Jeannerod et al. 2017); then the store, u_o of the norm (twice
-// that for truncation and stochastic rounding) and sqrt(2) eta_o.
+// Zimmermann 2007), 2 u_c with one (Jeannerod et al. 2017); u_c more for each operand that is
+// narrowed; then the store, where it does not hold the rotation's numbers: u_o of the norm (twice
+// that for truncation and stochastic rounding) and sqrt(2) eta_o (likewise).
 double RotaryBound::Pair(double position, int64_t pair, double r) const {
-  const double element = ElementExcess(position, pair, r);
-  if (!std::isfinite(element)) return HUGE_VAL;
   const double tau = Table(position, pair);
+  if (std::isinf(tau)) return HUGE_VAL;
+  const Rotation rotation = RotationOf(tau, r);
+  if (rotation.may_overflow) return HUGE_VAL;
+  const Arithmetic store = ArithmeticOf(contract_.store);
   const double u = UnitRoundoff(contract_.rotate);
-  double product = (contract_.fma ? 2 : std::sqrt(5.0)) * u;
-  if (TableIsNarrowed(contract_)) product += u;
-  if (Digits(ArithmeticOf(contract_.store)) > Digits(contract_.rotate)) product += u;
-  const double store = UnitRoundoff(ArithmeticOf(contract_.store)) *
-                       (contract_.store_rounding == StoreRounding::rne ? 1 : 2);
-  const double norm = magnitude_ * r;
-  const double computed = tau + Compound(product) * (1 + tau);
-  const double lost = 3 * UnderflowError(contract_.rotate, contract_.flush_to_zero) +
-                      2 * UnderflowError(ArithmeticOf(contract_.store), contract_.flush_to_zero);
-  return norm * (computed + store * (1 + computed)) + kSqrt2 * lost;
+  const double product = Compound((contract_.fma ? 2 : std::sqrt(5.0)) + rotation.narrowings, u);
+  const double computed =
+      magnitude_ * r * tau + r * rotation.entries_norm * product + kSqrt2 * rotation.lost;
+  const bool flush = contract_.flush_to_zero;
+  const double share = contract_.store_rounding == StoreRounding::rne ? 1 : 2;
+  const bool idle = Holds(store, contract_.rotate);
+  const double rounding = idle ? 0 : share * UnitRoundoff(store);
+  const double lost = idle && !flush ? 0 : share * UnderflowError(store, flush);
+  return Upward(computed + rounding * (magnitude_ * r + computed) + kSqrt2 * lost);
 }
 
 }  // namespace posgauge

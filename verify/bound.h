@@ -1,12 +1,19 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
-#include "posgauge/schemes/base/rotary.h"
+#include "posgauge/schemes/base/scheme.h"
 #include "posgauge/verify/contract.h"
 
 namespace posgauge {
+
+/// Stages whose results were handed to the kernel, each in the arithmetic that it was handed over
+/// in. They count as exact: the truth is computed from them.
+struct GivenStages {
+  std::optional<Arithmetic> frequency = {}, table = {};
+};
 
 /// The worst errors that a contract allows a rotary kernel, derived stage by stage; derivations in
 /// docs/contracts.md and beside the code. r is the norm of the input pair, a the magnitude.
@@ -14,10 +21,8 @@ namespace posgauge {
 class RotaryBound {
  public:
   /// `frequencies` in radians per token, rounded to nearest: their rounding is inside the bound.
-  /// `scaled`: the scheme's frequencies are not plain powers, so that forming them takes more
-  /// steps.
-  RotaryBound(const Contract& contract, const Rotary& layout, std::vector<double> frequencies,
-              double magnitude, bool scaled);
+  RotaryBound(const Contract& contract, const Scheme& scheme, std::vector<double> frequencies,
+              double magnitude, GivenStages given = {});
 
   const Contract& contract() const { return contract_; }
   double magnitude() const { return magnitude_; }
@@ -25,7 +30,7 @@ class RotaryBound {
   /// Relative error of the frequency of a pair.
   double Frequency(int64_t pair) const;
 
-  /// Absolute error of the angle, radians.
+  /// Absolute error of the angle, radians; infinite only where the angle may overflow.
   double Angle(double position, int64_t pair) const;
 
   /// Norm of the error of (cos, sin) of a pair before the magnitude, the table's rounding included;
@@ -36,6 +41,10 @@ class RotaryBound {
   /// rounds to the stored entry), magnitude included.
   double TableExcess(double position, int64_t pair) const;
 
+  /// How an exported entry is rounded last: to nearest where the store holds the table's
+  /// arithmetic, else as the store says.
+  StoreRounding TableRounding() const;
+
   /// Error of one output element over its rounding interval.
   double ElementExcess(double position, int64_t pair, double r) const;
 
@@ -43,14 +52,20 @@ class RotaryBound {
   double Pair(double position, int64_t pair, double r) const;
 
  private:
-  double FrequencyError(int64_t pair) const;
+  // What the rotation's arithmetic may lose besides u per operation, and what it works on.
+  struct Rotation {
+    double entries_norm;  // largest norm of a pair of table entries
+    int narrowings;       // operands that are rounded to the arithmetic first
+    double lost;          // absolute, of one element before the store
+    bool may_overflow;
+  };
+  Rotation RotationOf(double tau, double r) const;
 
   Contract contract_;
-  Rotary layout_;
   std::vector<double> frequencies_;
   double magnitude_;
-  bool scaled_;
-  std::vector<double> relative_errors_;  // Frequency of every pair
+  GivenStages given_;
+  std::vector<double> frequency_errors_;
 };
 
 }  // namespace posgauge

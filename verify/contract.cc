@@ -11,25 +11,6 @@ namespace posgauge {
 
 namespace {
 
-Format FormatOf(Arithmetic arithmetic) {
-  switch (arithmetic) {
-    case Arithmetic::f64:
-      return FormatOf(Dtype::f64);
-    case Arithmetic::f32:
-      return FormatOf(Dtype::f32);
-    case Arithmetic::f16:
-      return FormatOf(Dtype::f16);
-    case Arithmetic::bf16:
-      return FormatOf(Dtype::bf16);
-    case Arithmetic::exact:
-    case Arithmetic::turn64:
-    case Arithmetic::turn96:
-    case Arithmetic::dd:
-      break;
-  }
-  return FormatOf(Dtype::f64);
-}
-
 // A word after the colon, if there is one.
 struct Word {
   std::string_view head;
@@ -42,8 +23,15 @@ Word SplitColon(std::string_view text) {
   return {text.substr(0, colon), text.substr(colon + 1)};
 }
 
+bool IsTurn(Arithmetic arithmetic) {
+  return arithmetic == Arithmetic::turn64 || arithmetic == Arithmetic::turn96;
+}
+
 Arithmetic ParseArithmetic(std::string_view key, std::string_view text) {
-  return ParseVariant<Arithmetic>(fmt::format("contract: {}", key), text);
+  const auto arithmetic = ParseVariant<Arithmetic>(fmt::format("contract: {}", key), text);
+  Require(key == "angle" || !IsTurn(arithmetic), "contract: {} cannot be {}: only angles are turns",
+          key, text);
+  return arithmetic;
 }
 
 double ParseUlps(std::string_view text) {
@@ -78,6 +66,9 @@ void Set(Contract& contract, std::string_view key, std::string_view value) {
   } else if (key == "trig") {
     contract.trig_ulps = ParseUlps(word.head);
     if (word.tail) contract.trig_arithmetic = ParseArithmetic(key, *word.tail);
+    Require(contract.trig_ulps >= 0.5 || contract.trig_arithmetic == Arithmetic::exact,
+            "contract: trig cannot be below 0.5ulp of {}, the error of its rounding, got {}ulp",
+            VariantName(contract.trig_arithmetic), contract.trig_ulps);
   } else if (key == "table") {
     NoTail(key, word);
     contract.table = ParseArithmetic(key, word.head);
@@ -188,6 +179,34 @@ double LargestFinite(Arithmetic arithmetic) {
   if (arithmetic == Arithmetic::exact) return HUGE_VAL;
   const Format format = FormatOf(arithmetic);
   return std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
+}
+
+Format FormatOf(Arithmetic arithmetic) {
+  switch (arithmetic) {
+    case Arithmetic::f64:
+      return FormatOf(Dtype::f64);
+    case Arithmetic::f32:
+      return FormatOf(Dtype::f32);
+    case Arithmetic::f16:
+      return FormatOf(Dtype::f16);
+    case Arithmetic::bf16:
+      return FormatOf(Dtype::bf16);
+    case Arithmetic::exact:
+    case Arithmetic::turn64:
+    case Arithmetic::turn96:
+    case Arithmetic::dd:
+      break;
+  }
+  return FormatOf(Dtype::f64);
+}
+
+bool Holds(Arithmetic outer, Arithmetic inner) {
+  if (outer == inner || outer == Arithmetic::exact) return true;
+  if (inner == Arithmetic::exact || inner == Arithmetic::dd) return false;
+  // A pair of doubles holds every double.
+  const Format wide = FormatOf(outer), narrow = FormatOf(inner);
+  return wide.digits >= narrow.digits && wide.max_exponent >= narrow.max_exponent &&
+         wide.min_quantum() <= narrow.min_quantum();
 }
 
 int Digits(Arithmetic arithmetic) {

@@ -10,8 +10,8 @@
 namespace posgauge {
 
 /// Arithmetic of one stage. `exact` commits no error; `dd` is an unevaluated sum of two doubles.
-/// `turn64` and `turn96` hold the frequency as a fixed-point fraction of a turn of that many bits
-/// and 64 bits of its product with the position. The others are the IEEE formats.
+/// `turn64` and `turn96`, for angles only, hold the frequency as a fixed-point fraction of a turn
+/// of that many bits and 64 bits of its product with the position. The others are the IEEE formats.
 enum class Arithmetic { exact, turn64, turn96, dd, f64, f32, f16, bf16 };
 template <>
 inline constexpr auto kVariantNames<Arithmetic> =
@@ -77,6 +77,12 @@ double LargestFinite(Arithmetic arithmetic);
 
 /// Bits that a number of the arithmetic keeps.
 int Digits(Arithmetic arithmetic);
+
+/// The format whose numbers the arithmetic rounds to; that of f64 for exact, dd and turns.
+Format FormatOf(Arithmetic arithmetic);
+
+/// Whether every number of `inner` is one of `outer`, so that passing it on rounds nothing.
+bool Holds(Arithmetic outer, Arithmetic inner);
 
 /// The arithmetic of a dtype; exact for the integer dtypes.
 Arithmetic ArithmeticOf(Dtype dtype);

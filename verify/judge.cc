@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <mutex>
 #include <numbers>
 #include <numeric>
 
+#include "posgauge/reference/parallel.h"
 #include "posgauge/verify/double_double.h"
 
 namespace posgauge {
@@ -17,6 +19,10 @@ constexpr double kBlindShare = 0.1;
 // What the arithmetic of verify/double_double.h may add to a rotated value, relative to the pair
 // norm.
 constexpr double kMeasuringError = 0x1p-97;
+
+// And absolutely: a truth below the normal range of binary64 is rounded to multiples of 2^-1074,
+// its high and low part each, and so is half an ulp there.
+constexpr double kMeasuringUnderflow = 3 * 0x1p-1074;
 
 std::string Hex(double value) { return fmt::format("{:.9g} ({:a})", value, value); }
 
@@ -41,13 +47,42 @@ class Collector {
     finding_.use.Add(use, place);
     uses_[token] = std::max(uses_[token], use);
     const double distance = std::fabs(positions_[token]);
-    if (!finding_.worst || use > finding_.worst->use) finding_.worst = Fill(describe(), token, use);
+    if (!finding_.worst || use > finding_.worst->use) {
+      finding_.worst = Fill(describe(), token, use);
+      worst_place_ = place;
+    }
     if (use > 1 &&
         (!finding_.first_failure || distance < std::fabs(finding_.first_failure->position))) {
       finding_.first_failure = Fill(describe(), token, use);
+      first_place_ = place;
     }
   }
   void AddBlind() { ++finding_.blind; }
+
+  // What another collector of the same positions saw; the result does not depend on the order.
+  void Merge(const Collector& other) {
+    const Finding& more = other.finding_;
+    finding_.use.Merge(more.use);
+    finding_.blind += more.blind;
+    std::ranges::transform(uses_, other.uses_, uses_.begin(),
+                           [](double a, double b) { return std::max(a, b); });
+    const auto worse = [&] {
+      return std::pair(-more.worst->use, other.worst_place_) <
+             std::pair(-finding_.worst->use, worst_place_);
+    };
+    if (more.worst && (!finding_.worst || worse())) {
+      finding_.worst = more.worst;
+      worst_place_ = other.worst_place_;
+    }
+    const auto nearer = [&] {
+      return std::pair(std::fabs(more.first_failure->position), other.first_place_) <
+             std::pair(std::fabs(finding_.first_failure->position), first_place_);
+    };
+    if (more.first_failure && (!finding_.first_failure || nearer())) {
+      finding_.first_failure = more.first_failure;
+      first_place_ = other.first_place_;
+    }
+  }
 
   Finding Take() {
     std::vector<size_t> order(positions_.size());
@@ -80,11 +115,32 @@ class Collector {
   Positions positions_;
   std::vector<double> uses_;
   Finding finding_;
+  uint64_t worst_place_ = 0, first_place_ = 0;
 };
 
+// Below this many positions a second thread does not pay.
+constexpr int64_t kPositionsPerThread = 64;
+
+// run(first token, last token + 1, collector) over blocks of positions, on all cores.
+template <class Run>
+Finding Collect(Positions positions, Run run) {
+  Collector all(positions);
+  std::mutex merging;
+  ForBlocks(static_cast<int64_t>(positions.size()), kPositionsPerThread,
+            [&](int64_t begin, int64_t end) {
+              Collector block(positions);
+              run(begin, end, block);
+              const std::lock_guard lock(merging);
+              all.Merge(block);
+            });
+  return all.Take();
+}
+
+// An infinite limit allows anything, a NaN too.
 double Use(double error, double limit) {
+  if (std::isinf(limit)) return 0;
   if (!(error > 0)) return std::isnan(error) ? HUGE_VAL : 0;
-  return std::isinf(limit) ? 0 : error / limit;
+  return error / limit;
 }
 
 double Magnitude(DoubleDouble value) { return std::fabs(value.high); }
@@ -104,14 +160,14 @@ struct Element {
 };
 
 template <class Visit, class VisitCopied>
-void ForEachElement(const Rotated& rotated, const TruthTable& truth, Visit visit,
-                    VisitCopied copied) {
+void ForEachElement(const Rotated& rotated, const TruthTable& truth, int64_t begin, int64_t end,
+                    Visit visit, VisitCopied copied) {
   const Rotary& layout = rotated.layout;
   const int64_t pairs = layout.Pairs();
   const auto tokens = static_cast<int64_t>(rotated.positions.size());
   const int64_t row = tokens == 0 ? 0 : static_cast<int64_t>(rotated.x.size()) / tokens;
   const int64_t heads = layout.head_dim == 0 ? 0 : row / layout.head_dim;
-  for (int64_t token = 0; token < tokens; ++token) {
+  for (int64_t token = begin; token < end; ++token) {
     for (int64_t head = 0; head < heads; ++head) {
       const int64_t start = (token * heads + head) * layout.head_dim;
       for (int64_t channel = 0; channel < layout.head_dim; ++channel) {
@@ -187,13 +243,20 @@ double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored
   if (std::isnan(stored)) return HUGE_VAL;
   const Format format = FormatOf(dtype);
   const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
+  const double sign = std::signbit(stored) ? -1 : 1;
   if (std::isinf(stored)) {
-    // What rounds to infinity: everything from half an ulp beyond the largest number (all of it for
-    // roundings that go up anywhere).
-    const double sign = stored > 0 ? 1 : -1;
+    // What rounds to infinity: to nearest everything from half an ulp beyond the largest number,
+    // stochastically everything beyond it; truncated nothing finite. For f64 that half ulp is
+    // beyond what the difference can show: largest stands for it.
+    if (rounding == StoreRounding::rtz) return std::isinf(truth.high) ? 0 : HUGE_VAL;
     const double limit =
         rounding == StoreRounding::rne ? largest + 0.5 * Ulp(format, largest) : largest;
-    return std::max(0.0, limit - sign * truth.high);
+    if (std::isinf(limit)) return std::max(0.0, largest - sign * truth.high);
+    return std::max(0.0, (limit - sign * truth.high) - sign * truth.low);
+  }
+  // Truncation keeps what lies beyond the largest number at it.
+  if (rounding == StoreRounding::rtz && sign * stored == largest && sign * truth.high > largest) {
+    return 0;
   }
   const double difference = (truth.high - stored) + truth.low;  // truth - stored
   const double ulp = Ulp(format, stored);
@@ -218,7 +281,6 @@ double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored
 }
 
 Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const RotaryBound& bound) {
-  Collector collector(rotated.positions);
   const Dtype io = rotated.out.dtype();
   const StoreRounding rounding = bound.contract().store_rounding;
   const auto witness = [&](const Element& e, double want) {
@@ -229,71 +291,73 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
                      .want = Hex(want)};
     };
   };
-  ForEachElement(
-      rotated, truth,
-      [&](const Element& e) {
-        const double got = rotated.out.Value(e.index);
-        const double position = rotated.positions[e.token];
-        if (!e.finite) {
-          // A NaN or an infinity in: not a finite number out, except where an exact kernel copies
-          // at angle zero.
-          const bool lawful = !std::isfinite(got) || position == 0;
-          collector.Add(e.token, lawful ? 0 : HUGE_VAL, e.index, witness(e, NAN));
-          return;
-        }
-        const double limit = bound.ElementExcess(position, e.pair, e.r);
-        if (!(limit <= kBlindShare * bound.magnitude() * e.r) && e.r > 0) collector.AddBlind();
-        const double excess = RoundingIntervalExcess(io, rounding, got, e.truth);
-        const double measuring = e.r * 2 * (truth.radius + kMeasuringError * bound.magnitude());
-        collector.Add(e.token, Use(std::max(0.0, excess - measuring), limit), e.index,
-                      witness(e, e.truth.high));
-      },
-      [&](size_t token, int64_t head, int64_t channel, size_t index) {
-        const bool same = rotated.out.Bits(index) == rotated.x.Bits(index);
-        collector.Add(token, same ? 0 : HUGE_VAL, index, [&] {
-          return Witness{
-              .where = fmt::format("head {}, channel {} (not rotated: a copy)", head, channel),
-              .got = Hex(rotated.out.Value(index)),
-              .want = Hex(rotated.x.Value(index))};
+  return Collect(rotated.positions, [&](int64_t begin, int64_t end, Collector& collector) {
+    ForEachElement(
+        rotated, truth, begin, end,
+        [&](const Element& e) {
+          const double got = rotated.out.Value(e.index);
+          const double position = rotated.positions[e.token];
+          if (!e.finite) {
+            // A NaN or an infinity in: not a finite number out, except where an exact kernel copies
+            // at angle zero.
+            const bool lawful = !std::isfinite(got) || position == 0;
+            collector.Add(e.token, lawful ? 0 : HUGE_VAL, e.index, witness(e, NAN));
+            return;
+          }
+          const double limit = bound.ElementExcess(position, e.pair, e.r);
+          if (!(limit <= kBlindShare * bound.magnitude() * e.r) && e.r > 0) collector.AddBlind();
+          const double excess = RoundingIntervalExcess(io, rounding, got, e.truth);
+          const double measuring =
+              e.r * 2 * (truth.radius + kMeasuringError * bound.magnitude()) + kMeasuringUnderflow;
+          collector.Add(e.token, Use(std::max(0.0, excess - measuring), limit), e.index,
+                        witness(e, e.truth.high));
+        },
+        [&](size_t token, int64_t head, int64_t channel, size_t index) {
+          const bool same = rotated.out.Bits(index) == rotated.x.Bits(index);
+          collector.Add(token, same ? 0 : HUGE_VAL, index, [&] {
+            return Witness{
+                .where = fmt::format("head {}, channel {} (not rotated: a copy)", head, channel),
+                .got = Hex(rotated.out.Value(index)),
+                .want = Hex(rotated.x.Value(index))};
+          });
         });
-      });
-  return collector.Take();
+  });
 }
 
 Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double magnitude,
                      double budget) {
-  Collector collector(rotated.positions);
   const Format format = FormatOf(rotated.out.dtype());
-  Element first{};
-  bool second = false;
-  ForEachElement(
-      rotated, truth,
-      [&](const Element& e) {
-        second = !second;
-        if (second) {
-          first = e;
-          return;
-        }
-        if (!e.finite) return;
-        const auto error = [&](const Element& element) {
-          const double got = rotated.out.Value(element.index);
-          return (got - element.truth.high) - element.truth.low;
-        };
-        const double norm = magnitude * e.r;
-        if (!std::isfinite(norm) || norm > std::ldexp(1.0, format.max_exponent)) return;
-        collector.Add(
-            e.token, std::hypot(error(first), error(e)) / (budget * Ulp(format, norm)), first.index,
-            [&] {
-              return Witness{
-                  .where = Describe(rotated.layout, PlainFrequency(rotated.layout, e.pair), e.head,
-                                    e.pair, first.channel),
-                  .got = fmt::format("({}, {})", Hex(rotated.out.Value(first.index)),
-                                     Hex(rotated.out.Value(e.index))),
-                  .want = fmt::format("({}, {})", Hex(first.truth.high), Hex(e.truth.high))};
-            });
-      },
-      [](size_t, int64_t, int64_t, size_t) {});
-  return collector.Take();
+  return Collect(rotated.positions, [&](int64_t begin, int64_t end, Collector& collector) {
+    Element first{};
+    bool second = false;
+    ForEachElement(
+        rotated, truth, begin, end,
+        [&](const Element& e) {
+          second = !second;
+          if (second) {
+            first = e;
+            return;
+          }
+          if (!e.finite) return;
+          const auto error = [&](const Element& element) {
+            const double got = rotated.out.Value(element.index);
+            return (got - element.truth.high) - element.truth.low;
+          };
+          const double norm = magnitude * e.r;
+          if (!std::isfinite(norm) || norm > std::ldexp(1.0, format.max_exponent)) return;
+          collector.Add(
+              e.token, std::hypot(error(first), error(e)) / (budget * Ulp(format, norm)),
+              first.index, [&] {
+                return Witness{
+                    .where = Describe(rotated.layout, PlainFrequency(rotated.layout, e.pair),
+                                      e.head, e.pair, first.channel),
+                    .got = fmt::format("({}, {})", Hex(rotated.out.Value(first.index)),
+                                       Hex(rotated.out.Value(e.index))),
+                    .want = fmt::format("({}, {})", Hex(first.truth.high), Hex(e.truth.high))};
+              });
+        },
+        [](size_t, int64_t, int64_t, size_t) {});
+  });
 }
 
 namespace {
@@ -328,9 +392,10 @@ Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions posi
                    double sin, DoubleDouble want_sin) {
                  const double limit = bound.TableExcess(positions[token], pair);
                  if (!(limit <= kBlindShare * magnitude)) collector.AddBlind();
-                 const double excess = std::max(
-                     RoundingIntervalExcess(table.cos.dtype(), StoreRounding::rne, cos, want_cos),
-                     RoundingIntervalExcess(table.sin.dtype(), StoreRounding::rne, sin, want_sin));
+                 const StoreRounding rounding = bound.TableRounding();
+                 const double excess =
+                     std::max(RoundingIntervalExcess(table.cos.dtype(), rounding, cos, want_cos),
+                              RoundingIntervalExcess(table.sin.dtype(), rounding, sin, want_sin));
                  collector.Add(token, Use(std::max(0.0, excess - truth.radius), limit), at, [&] {
                    return EntryWitness(layout, pair, cos, sin, want_cos, want_sin);
                  });
@@ -374,7 +439,9 @@ Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues
   }
   for (size_t i = 0; i < frequencies.values.size(); ++i) {
     add(i, fmt::format("frequency of pair {}", i), {output.high[i], output.low[i]},
-        frequencies.values[i], frequencies.radius, bound.Frequency(static_cast<int64_t>(i)));
+        frequencies.values[i], frequencies.radius,
+        bound.Frequency(static_cast<int64_t>(i)) +
+            output.export_roundoff * (1 + bound.Frequency(static_cast<int64_t>(i))));
   }
   const double one_rounding = 0x1p-53;  // the magnitude travels as one binary64 number
   add(frequencies.values.size(), "magnitude", {output.magnitude, 0}, magnitude.values[0],

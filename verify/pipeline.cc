@@ -1,5 +1,6 @@
 #include "posgauge/verify/pipeline.h"
 
+#include <bit>
 #include <cmath>
 
 #include "posgauge/verify/double_double.h"
@@ -8,54 +9,95 @@ namespace posgauge {
 
 namespace {
 
-// Rounds a binary64 result of one operation to the arithmetic. Products of f32 and narrower
-// operands are exact in binary64 and their sums, quotients and roots round innocuously (53 >= 2 *
-// 24 + 2).
+// Not exact, dd or turns.
+bool HasDoublesOnly(Arithmetic arithmetic) { return UnitRoundoff(arithmetic) >= 0x1p-53; }
+
+// Rounds a sum of two doubles once. The odd neighbour of an inexact double carries the rest of the
+// sum as a sticky bit: rounding it to a format at least two bits narrower is rounding the sum.
 class Rounder {
  public:
   Rounder(Arithmetic arithmetic, bool flush_to_zero)
-      : exact_(Digits(arithmetic) >= 53),
-        flush_(flush_to_zero),
-        format_(exact_ ? FormatOf(Dtype::f64) : FormatOf(DtypeOf(arithmetic))) {}
+      : idle_(!HasDoublesOnly(arithmetic)), flush_(flush_to_zero), format_(FormatOf(arithmetic)) {}
 
-  double operator()(double value) const {
-    const double rounded = exact_ ? value : RoundTo(format_, value);
+  DoubleDouble operator()(DoubleDouble value) const {
+    if (!std::isfinite(value.high)) return {value.high, 0};
+    if (idle_) return value;
+    double high = value.high;
+    const bool even = (std::bit_cast<uint64_t>(high) & 1) == 0;
+    if (format_.digits < 53 && value.low != 0 && even) {
+      high = std::nextafter(high, value.low > 0 ? HUGE_VAL : -HUGE_VAL);
+    }
+    const double rounded = RoundTo(format_, high);
     const bool below = std::fabs(rounded) < std::ldexp(1.0, format_.min_exponent);
-    return flush_ && below ? std::copysign(0.0, rounded) : rounded;
+    return {flush_ && below ? std::copysign(0.0, rounded) : rounded, 0};
   }
+  double operator()(double value) const { return (*this)(DoubleDouble{value, 0}).high; }
 
  private:
-  static Dtype DtypeOf(Arithmetic arithmetic) { return ParseDtype(VariantName(arithmetic)); }
-  bool exact_, flush_;
+  bool idle_, flush_;
   Format format_;
 };
+
+// Products and sums of numbers of up to 53 bits are exact as sums of two doubles; those of wider
+// ones are within 2^-100. Beside an infinity there is no rest.
+DoubleDouble Product(DoubleDouble a, DoubleDouble b) {
+  const double product = a.high * b.high;
+  return std::isfinite(product) ? a * b : DoubleDouble{product, 0};
+}
+DoubleDouble Sum(DoubleDouble a, DoubleDouble b) {
+  const double sum = a.high + b.high;
+  return std::isfinite(sum) ? a + b : DoubleDouble{sum, 0};
+}
+
+// The base whose powers the frequencies are: NTK forms one of its own.
+double BaseOf(const Rounder& round, const Scheme& scheme) {
+  const double base = RotaryOf(scheme).base;
+  const auto* params = std::get_if<ntk::Params>(&scheme);
+  if (params == nullptr) return base;
+  const double s = params->factor;
+  if (params->form == ntk::Form::naive) return round(base * round(s));
+  double alpha = round(s);
+  if (params->form == ntk::Form::dynamic) {
+    const auto trained = static_cast<double>(*params->trained_length);
+    const double length = std::max(static_cast<double>(*params->length), trained);
+    alpha = round(round(round(s * length) / trained) - round(s - 1));
+  }
+  const auto d = static_cast<double>(params->rotary.rotary_dim);
+  return round(base * round(std::pow(alpha, round(d / (d - 2)))));
+}
 
 std::vector<double> FormFrequencies(const Contract& contract, const Scheme& scheme,
                                     const ExactRotation& exact) {
   const Rounder round(contract.frequency, contract.flush_to_zero);
-  std::vector<double> frequencies = exact.Frequencies(Dtype::f64).values;
   if (contract.frequency_formula == FrequencyFormula::rn) {
-    for (double& frequency : frequencies) frequency = round(frequency);
+    std::vector<double> frequencies;
+    for (DoubleDouble frequency : exact.EncloseFrequencies().values) {
+      frequencies.push_back(round(frequency).high);
+    }
     return frequencies;
   }
+  std::vector<double> frequencies = exact.Frequencies(Dtype::f64).values;
   const Rotary& layout = RotaryOf(scheme);
-  const double half = static_cast<double>(layout.Pairs());
+  const double half = static_cast<double>(layout.Pairs()), base = BaseOf(round, scheme);
   const auto power = [&](double index) {
-    return round(1 / round(std::pow(layout.base, round(index / half))));
+    return round(1 / round(std::pow(base, round(index / half))));
   };
   const double step = layout.Pairs() > 1 ? power(1) : 1;
   double product = 1;
   for (size_t i = 0; i < frequencies.size(); ++i) {
     const auto index = static_cast<double>(i);
-    const double plain = std::pow(layout.base, -index / half);
     double formed = product;
     if (contract.frequency_formula == FrequencyFormula::pow) formed = power(index);
     if (contract.frequency_formula == FrequencyFormula::exp) {
-      formed = round(std::exp(-round(round(index * round(std::log(layout.base))) / half)));
+      formed = round(std::exp(-round(round(index * round(std::log(base))) / half)));
     }
-    // A scaled schedule multiplies the plain frequency by a ratio of its own.
-    const double ratio = frequencies[i] / plain;
-    frequencies[i] = Name(scheme) == "rope" ? formed : round(formed * round(ratio));
+    // Blends multiply the plain frequency by a ratio of their own.
+    const double ratio = frequencies[i] / std::pow(layout.base, -index / half);
+    const bool plain = Name(scheme) == "rope" || Name(scheme) == "ntk";
+    const auto* linear = std::get_if<linear::Params>(&scheme);
+    frequencies[i] = plain               ? std::copysign(formed, frequencies[i])
+                     : linear != nullptr ? std::copysign(round(formed / linear->factor), ratio)
+                                         : round(formed * round(ratio));
     product = round(product * step);
   }
   return frequencies;
@@ -68,38 +110,38 @@ Pipeline::Pipeline(const Contract& contract, const Scheme& scheme)
       layout_(RotaryOf(scheme)),
       exact_(scheme),
       held_(exact_),
-      magnitude_(exact_.Magnitude(Dtype::f64).values[0]) {
-  if (contract.frequency == Arithmetic::exact || contract.frequency == Arithmetic::dd) {
-    frequencies_ = exact_.Frequencies(Dtype::f64).values;
-    return;
+      frequencies_(exact_.EncloseFrequencies().values),
+      magnitude_(exact_.EncloseMagnitude().values[0]) {
+  if (!HasDoublesOnly(contract.frequency)) return;
+  frequencies_.clear();
+  std::vector<DoubleDouble> finite;
+  for (double value : FormFrequencies(contract, scheme, exact_)) {
+    frequencies_.push_back({value, 0});
+    finite.push_back({std::isfinite(value) ? value : 0, 0});
   }
-  frequencies_ = FormFrequencies(contract, scheme, exact_);
-  std::vector<DoubleDouble> held;
-  for (double frequency : frequencies_) held.push_back({frequency, 0});
-  held_ = ExactRotation(layout_, held, {magnitude_, 0});
+  held_ = ExactRotation(layout_, finite, {1, 0});
 }
 
-// Fixed-point turns differ from exact by less than this emulation could show.
-bool Pipeline::AngleIsExact() const { return contract_.angle <= Arithmetic::dd; }
+double Pipeline::StoredPosition(double position) const {
+  return Rounder(contract_.position, contract_.flush_to_zero)(position);
+}
 
-double Pipeline::RoundedAngle(double position, size_t pair) const {
-  const Rounder round_position(contract_.position, contract_.flush_to_zero);
-  const Rounder round_angle(contract_.angle, contract_.flush_to_zero);
-  return round_angle(round_position(position) * frequencies_[pair]);
+// Operands that the angle's arithmetic does not hold are rounded to it first.
+DoubleDouble Pipeline::Angle(double position, size_t pair) const {
+  const Rounder round(contract_.angle, contract_.flush_to_zero);
+  return round(
+      Product(round(DoubleDouble{StoredPosition(position), 0}), round(frequencies_[pair])));
 }
 
 std::vector<double> Pipeline::AngleErrors(Positions positions) const {
   const std::vector<DoubleDouble> exact = exact_.EncloseFrequencies().values;
-  const Rounder round_position(contract_.position, contract_.flush_to_zero);
   std::vector<double> errors;
   for (double position : positions) {
     for (size_t pair = 0; pair < frequencies_.size(); ++pair) {
-      const bool wide =
-          contract_.frequency == Arithmetic::exact || contract_.frequency == Arithmetic::dd;
-      const DoubleDouble held = wide ? exact[pair] : DoubleDouble{frequencies_[pair], 0};
-      const DoubleDouble formed = AngleIsExact() ? held * round_position(position)
-                                                 : DoubleDouble{RoundedAngle(position, pair), 0};
-      errors.push_back(std::fabs((formed - exact[pair] * position).high));
+      const DoubleDouble formed = Angle(position, pair);
+      errors.push_back(std::isfinite(formed.high)
+                           ? std::fabs((formed - exact[pair] * position).high)
+                           : HUGE_VAL);
     }
   }
   return errors;
@@ -108,32 +150,63 @@ std::vector<double> Pipeline::AngleErrors(Positions positions) const {
 Pipeline::Entries Pipeline::Table(Positions positions) const {
   const Rounder round_trig(contract_.trig_arithmetic, contract_.flush_to_zero);
   const Rounder round_table(contract_.table, contract_.flush_to_zero);
-  const Rounder round_position(contract_.position, contract_.flush_to_zero);
-  const double magnitude = round_trig(magnitude_);
+  const DoubleDouble magnitude = round_trig(magnitude_);
+  const bool pure = magnitude_.high == 1 && magnitude_.low == 0;
   Entries entries;
-  const auto push = [&](double cos, double sin) {
-    const auto finish = [&](double value) {
-      const double rounded = round_trig(value);
-      return round_table(magnitude == 1 ? rounded : round_trig(rounded * magnitude));
-    };
-    entries.cos.push_back(finish(cos));
-    entries.sin.push_back(finish(sin));
+  const auto finish = [&](DoubleDouble value, bool finite) {
+    if (!finite) return DoubleDouble{NAN, 0};
+    const DoubleDouble rounded = round_trig(value);
+    return round_table(pure ? rounded : round_trig(Product(rounded, magnitude)));
   };
-  if (AngleIsExact()) {
-    std::vector<double> seen;
-    for (double position : positions) seen.push_back(round_position(position));
-    const EnclosedTable exact = held_.EncloseTable(seen);
-    for (size_t at = 0; at < exact.cos.size(); ++at) push(exact.cos[at].high, exact.sin[at].high);
+  const auto push = [&](const EnclosedTable& exact, size_t at, bool finite) {
+    entries.cos.push_back(finish(exact.cos[at], finite));
+    entries.sin.push_back(finish(exact.sin[at], finite));
+  };
+  if (!HasDoublesOnly(contract_.angle)) {
+    for (double position : positions) {
+      const double stored = StoredPosition(position);
+      const double at = std::isfinite(stored) ? stored : 0;
+      const EnclosedTable exact = held_.EncloseTable(std::span(&at, 1));
+      for (size_t pair = 0; pair < frequencies_.size(); ++pair) {
+        push(exact, pair, std::isfinite(stored) && std::isfinite(frequencies_[pair].high));
+      }
+    }
     return entries;
   }
+  // cos and sin of an angle are those of one radian a token at that position.
+  const DoubleDouble one{1, 0};
+  const ExactRotation unit(Rotary{.head_dim = 2, .rotary_dim = 2}, std::span(&one, 1), one);
   for (double position : positions) {
     for (size_t pair = 0; pair < frequencies_.size(); ++pair) {
-      const double angle = RoundedAngle(position, pair);
-      push(std::cos(angle), std::sin(angle));
+      const double angle = Angle(position, pair).high;
+      const double at = std::isfinite(angle) ? angle : 0;
+      push(unit.EncloseTable(std::span(&at, 1)), 0, std::isfinite(angle));
     }
   }
   return entries;
 }
+
+namespace {
+
+// Rounds to the format of the store; `sr` takes the nearest, which is one of its outcomes.
+double Store(const Contract& contract, DoubleDouble value) {
+  const Rounder round(ArithmeticOf(contract.store), contract.flush_to_zero);
+  const double nearest = round(value).high;
+  if (contract.store_rounding != StoreRounding::rtz || !std::isfinite(value.high)) return nearest;
+  const DoubleDouble rest = value - DoubleDouble{nearest, 0};
+  const bool beyond = std::isinf(nearest) || (rest.high != 0 && nearest != 0 &&
+                                              std::signbit(rest.high) != std::signbit(nearest));
+  if (!beyond) return nearest;
+  const Format format = FormatOf(contract.store);
+  if (std::isinf(nearest)) {
+    return std::copysign(LargestFinite(ArithmeticOf(contract.store)), nearest);
+  }
+  // The spacing below a power of two is that of the binade below.
+  const double inward = std::nextafter(nearest, 0.0);
+  return nearest - std::copysign(Ulp(format, inward), nearest);
+}
+
+}  // namespace
 
 Tensor Pipeline::Rotate(Positions positions, const Tensor& x) const {
   const Rounder round(contract_.rotate, contract_.flush_to_zero);
@@ -148,27 +221,16 @@ Tensor Pipeline::Rotate(Positions positions, const Tensor& x) const {
       const auto [first, second] = layout_.Channels(static_cast<int64_t>(pair));
       double& u = values[start + static_cast<size_t>(first)];
       double& v = values[start + static_cast<size_t>(second)];
-      const double c = round(entries.cos[row / heads * pairs + pair]);
-      const double s = round(entries.sin[row / heads * pairs + pair]);
-      const double a = round(u), b = round(v);
-      if (contract_.fma) {
-        u = round(std::fma(a, c, -round(b * s)));
-        v = round(std::fma(a, s, round(b * c)));
-      } else {
-        u = round(round(a * c) - round(b * s));
-        v = round(round(a * s) + round(b * c));
-      }
-    }
-  }
-  // RoundTo in FromValues is the nearest-even store; truncation takes the neighbour towards zero.
-  if (contract_.store_rounding == StoreRounding::rtz) {
-    const Format format = FormatOf(contract_.store);
-    for (double& value : values) {
-      const double nearest = RoundTo(format, value);
-      if (std::fabs(nearest) > std::fabs(value)) {
-        const double below = nearest - std::copysign(Ulp(format, value), nearest);
-        value = below;
-      }
+      const DoubleDouble c = round(entries.cos[row / heads * pairs + pair]);
+      const DoubleDouble s = round(entries.sin[row / heads * pairs + pair]);
+      const DoubleDouble a{round(u), 0}, b{round(v), 0};
+      // a p + b q; fused, the first product is not rounded.
+      const auto sum = [&](DoubleDouble p, DoubleDouble q) {
+        const DoubleDouble product = Product(a, p);
+        return round(Sum(contract_.fma ? product : round(product), round(Product(b, q))));
+      };
+      u = Store(contract_, sum(c, -s));
+      v = Store(contract_, sum(s, c));
     }
   }
   return Tensor::FromValues(contract_.store, x.shape(), values);

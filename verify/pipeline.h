@@ -9,21 +9,25 @@
 namespace posgauge {
 
 /// A rotary kernel with exactly the arithmetic of a contract, in software: every operation is
-/// rounded where the contract says. Sines are correctly rounded to the contract's format, whatever
-/// error it would allow. What a declared pipeline computes, without its kernel at hand.
+/// rounded where the contract says, to nearest. Sines, powers and logarithms are correctly rounded
+/// to the contract's formats, whatever error it would allow. What a declared pipeline computes,
+/// without its kernel at hand. `exact` and `dd` stand for sums of two doubles (2^-100) and
+/// fixed-point turns for exact angles.
 class Pipeline {
  public:
   Pipeline(const Contract& contract, const Scheme& scheme);
 
   /// Radians per token as the pipeline holds them, [pairs].
-  const std::vector<double>& frequencies() const { return frequencies_; }
+  const std::vector<DoubleDouble>& frequencies() const { return frequencies_; }
 
-  /// Angles in radians as the pipeline forms them are off by this, [positions, pairs].
+  /// Angles in radians as the pipeline forms them are off by this, [positions, pairs]; infinite
+  /// where they overflow.
   std::vector<double> AngleErrors(Positions positions) const;
 
-  /// cos and sin entries, [positions, pairs] each.
+  /// cos and sin entries, [positions, pairs] each, in the contract's table arithmetic; NaN where
+  /// the angle overflows.
   struct Entries {
-    std::vector<double> cos, sin;
+    std::vector<DoubleDouble> cos, sin;
   };
   Entries Table(Positions positions) const;
 
@@ -31,14 +35,14 @@ class Pipeline {
   Tensor Rotate(Positions positions, const Tensor& x) const;
 
  private:
-  double RoundedAngle(double position, size_t pair) const;
-  bool AngleIsExact() const;
+  DoubleDouble Angle(double position, size_t pair) const;
+  double StoredPosition(double position) const;
 
   Contract contract_;
   Rotary layout_;
   ExactRotation exact_, held_;  // the scheme's, and that of the frequencies as held
-  std::vector<double> frequencies_;
-  double magnitude_;
+  std::vector<DoubleDouble> frequencies_;
+  DoubleDouble magnitude_;
 };
 
 }  // namespace posgauge

@@ -104,13 +104,11 @@ std::string ToText(const Report& report) {
 }
 
 nlohmann::ordered_json ToJson(const Report& report) {
-  nlohmann::ordered_json json = {{"posgauge_report", 1},
-                                 {"command", report.command},
-                                 {"target", report.target},
-                                 {"exit_code", report.exit_code},
-                                 {"facts", report.facts},
-                                 {"conclusion", report.conclusion},
-                                 {"verdicts", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = {
+      {"posgauge_report", 1},      {"command", report.command},
+      {"target", report.target},   {"exit_code", report.exit_code},
+      {"facts", report.facts},     {"conclusion", report.conclusion},
+      {"kernels", report.kernels}, {"verdicts", nlohmann::ordered_json::array()}};
   for (const Verdict& verdict : report.verdicts) json["verdicts"].push_back(ToJson(verdict));
   return json;
 }

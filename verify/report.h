@@ -16,6 +16,7 @@ struct Report {
   std::vector<Verdict> verdicts;        // in the order of execution
   std::vector<std::string> summaries;   // one line a kernel: what a reader wants first
   std::vector<std::string> conclusion;  // the last lines; the first says whether it holds
+  nlohmann::ordered_json kernels;       // for programs: facts about each kernel, in order
   int exit_code = 0;
 };
 

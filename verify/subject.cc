@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <deque>
+#include <mutex>
 #include <sstream>
 
 #include "posgauge/schemes/base/scalars.h"
@@ -169,29 +171,28 @@ Tensor PositionTensor(const TensorSpec& spec, Positions positions) {
   throw Unsupported("positions are not exact in any dtype that the kernel takes");
 }
 
+// Against the end-to-end truth what posgauge hands over is a rounding of it, against the local
+// truth it is exact. `frequencies` are the ones that the truth is computed from.
 RotaryBound BoundOf(const KernelInfo& info, const Scheme& scheme, std::vector<double> frequencies,
                     double magnitude, bool local) {
   Contract contract = info.contract;
+  GivenStages given;
   if (const TensorSpec* frequency = info.Input("frequency")) {
-    const bool pair = info.Input("frequency_low") != nullptr;
-    contract.frequency = pair    ? Arithmetic::dd
-                         : local ? Arithmetic::exact
-                                 : ArithmeticOf(frequency->dtypes.front());
     contract.frequency_formula = FrequencyFormula::rn;
+    // A pair of doubles is a rounding in both truths.
+    const bool pair = info.Input("frequency_low") != nullptr;
+    contract.frequency = pair ? Arithmetic::dd : ArithmeticOf(frequency->dtypes.front());
+    if (local && !pair) given.frequency = contract.frequency;
   }
   if (const TensorSpec* table = info.Input("cos")) {
-    const Arithmetic handed = ArithmeticOf(table->dtypes.front());
     contract.position = contract.frequency = contract.angle = contract.trig_arithmetic =
         Arithmetic::exact;
     contract.frequency_formula = FrequencyFormula::rn;
     contract.trig_ulps = 0;
-    const bool fits = Digits(handed) <= Digits(contract.rotate);
-    contract.table = local && fits ? Arithmetic::exact : handed;
-    // The entries that were handed over have a norm up to this.
-    if (local) magnitude *= 1 + UnitRoundoff(handed);
+    contract.table = ArithmeticOf(table->dtypes.front());
+    if (local) given.table = contract.table;
   }
-  return RotaryBound(contract, RotaryOf(scheme), std::move(frequencies), magnitude,
-                     Name(scheme) != "rope");
+  return RotaryBound(contract, scheme, std::move(frequencies), magnitude, given);
 }
 
 }  // namespace
@@ -227,6 +228,10 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
   } catch (const ParameterError& error) {
     throw FormatError(fmt::format("kernel {}: {}", name, error.what()));
   }
+  if (quantity != "frequencies" && contract.store != io()) {
+    throw FormatError(fmt::format("kernel {}: its contract stores {}, its tensors are {}", name,
+                                  Name(contract.store), Name(io())));
+  }
   invariances = Words(descriptor.invariances);
   const bool needs_x = quantity == "rotate" || quantity == "rotate_backward";
   if (needs_x && (Input("x") == nullptr || outputs[0].name != "out")) {
@@ -260,11 +265,19 @@ bool KernelInfo::Serves(const Scheme& scheme) const {
   return known && paired && (widest == 0 || layout.rotary_dim <= widest);
 }
 
+// Tables by their positions, the oldest first.
+struct Subject::Tables {
+  static constexpr size_t kKept = 8;
+  std::mutex mutex;
+  std::deque<std::pair<std::vector<double>, TablePair>> kept;
+};
+
 Subject::Subject(const KernelInfo& info, const Scheme& scheme)
     : info_(info),
       scheme_(scheme),
       exact_(scheme),
       given_(exact_),
+      tables_(std::make_shared<Tables>()),
       frequencies_(exact_.Frequencies(Dtype::f64).values),
       magnitude_(exact_.Magnitude(Dtype::f64).values[0]),
       bound_(BoundOf(info, scheme, frequencies_, magnitude_, false)),
@@ -273,11 +286,18 @@ Subject::Subject(const KernelInfo& info, const Scheme& scheme)
     supplied_frequencies_ = exact_.EncloseFrequencies().values;
     // A pair of doubles is the real number to within the bound of `dd`.
     if (info_.Input("frequency_low") != nullptr) return;
+    std::vector<double> handed;
     for (DoubleDouble& value : supplied_frequencies_) {
       value = {RoundTo(FormatOf(frequency->dtypes.front()), value.high), 0};
+      handed.push_back(value.high);
     }
-    given_ = ExactRotation(layout(), supplied_frequencies_, {magnitude_, 0});
+    const TensorSpec* magnitude = info_.Input("magnitude");
+    const double factor = magnitude == nullptr
+                              ? magnitude_
+                              : RoundTo(FormatOf(magnitude->dtypes.front()), magnitude_);
+    given_ = ExactRotation(layout(), supplied_frequencies_, {factor, 0});
     given_is_exact_ = false;
+    local_bound_ = BoundOf(info, scheme, std::move(handed), factor, true);
   }
 }
 
@@ -288,11 +308,21 @@ std::vector<std::string> Subject::NotCovered() const {
 }
 
 TablePair Subject::SuppliedTable(Positions positions) const {
+  {
+    const std::lock_guard lock(tables_->mutex);
+    for (const auto& [kept, table] : tables_->kept) {
+      if (std::ranges::equal(kept, positions)) return table;
+    }
+  }
   const Dtype dtype = info_.Input("cos")->dtypes.front();
   const RoundedTable table = exact_.Table(positions, dtype);
   const std::vector<int64_t> shape = {static_cast<int64_t>(positions.size()), layout().Pairs()};
-  return {Tensor::FromValues(dtype, shape, table.cos.values),
-          Tensor::FromValues(dtype, shape, table.sin.values)};
+  TablePair supplied = {Tensor::FromValues(dtype, shape, table.cos.values),
+                        Tensor::FromValues(dtype, shape, table.sin.values)};
+  const std::lock_guard lock(tables_->mutex);
+  if (tables_->kept.size() == Tables::kKept) tables_->kept.pop_front();
+  tables_->kept.emplace_back(std::vector<double>(positions.begin(), positions.end()), supplied);
+  return supplied;
 }
 
 namespace {
@@ -348,7 +378,14 @@ Subject::FrequencyOutput Subject::Frequencies() const {
   Call(info_, scheme_, InputsFor(*this, {}, nullptr, {}), outputs, false);
   FrequencyOutput result;
   for (const Named& named : outputs) {
-    if (named.name == "frequency") result.high = named.tensor.Values();
+    if (named.name == "frequency") {
+      result.high = named.tensor.Values();
+      const Arithmetic came_in = ArithmeticOf(named.tensor.dtype());
+      const bool pair = std::ranges::find(outputs, "frequency_low", &Named::name) != outputs.end();
+      if (!pair && !Holds(came_in, info_.contract.frequency)) {
+        result.export_roundoff = UnitRoundoff(came_in);
+      }
+    }
     if (named.name == "frequency_low") result.low = named.tensor.Values();
     if (named.name == "magnitude") result.magnitude = named.tensor.Value(0);
   }

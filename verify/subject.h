@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -93,6 +94,8 @@ class Subject {
   struct FrequencyOutput {
     std::vector<double> high, low;
     double magnitude = 1;
+    // Unit roundoff of the dtypes they came in, where those do not hold the contract's arithmetic.
+    double export_roundoff = 0;
   };
   FrequencyOutput Frequencies() const;
 
@@ -103,7 +106,8 @@ class Subject {
   /// [tokens, heads, head_dim] of dtype io(). `in_place` writes over a copy of x.
   Tensor Rotate(Positions positions, const Tensor& x, bool in_place = false) const;
 
-  /// The table that posgauge hands over for these positions (only if TakesTable()).
+  /// The table that posgauge hands over for these positions (only if TakesTable()). The last few
+  /// are kept: laws ask for the same positions again and again, and every entry is proven.
   TablePair SuppliedTable(Positions positions) const;
 
  private:
@@ -111,6 +115,8 @@ class Subject {
   Scheme scheme_;
   ExactRotation exact_, given_;
   bool given_is_exact_ = true;
+  struct Tables;
+  std::shared_ptr<Tables> tables_;  // shared by copies; safe between threads
   std::vector<DoubleDouble> supplied_frequencies_;
   std::vector<double> frequencies_;
   double magnitude_;

@@ -114,7 +114,7 @@ std::string SetField(Scheme& scheme, const std::string& setting) {
   const size_t equals = setting.find('=');
   Require(equals != std::string::npos && equals > 0, "a setting must be field=value, got {}",
           Shown(setting));
-  const std::string field = setting.substr(0, equals);
+  std::string field = setting.substr(0, equals);
   SetField(scheme, field,
            ParseValue(fmt::format("{}.{}", Name(scheme), field), setting.substr(equals + 1)));
   return field;
@@ -142,6 +142,17 @@ const Rotary& RotaryOf(const Scheme& scheme) {
 
 Rotary& RotaryOf(Scheme& scheme) {
   return std::visit([](auto& params) -> Rotary& { return params.rotary; }, scheme);
+}
+
+std::string Text(const Scheme& scheme) {
+  std::string text(Name(scheme));
+  const nlohmann::ordered_json fields = ToJson(scheme);
+  for (const auto& [name, value] : fields.items()) {
+    if (name == "scheme" || value.is_null()) continue;
+    text +=
+        fmt::format(" {}={}", name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+  return text;
 }
 
 nlohmann::ordered_json ToJson(const Scheme& scheme) {

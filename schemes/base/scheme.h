@@ -33,6 +33,9 @@ void Validate(const Scheme& scheme);
 const Rotary& RotaryOf(const Scheme& scheme);
 Rotary& RotaryOf(Scheme& scheme);
 
+/// For people: "yarn head_dim=128 rotary_dim=128 ...", every field that is set.
+std::string Text(const Scheme& scheme);
+
 /// {"scheme": "yarn", "head_dim": 128, ...}: every field, so that a reader needs no defaults.
 nlohmann::ordered_json ToJson(const Scheme& scheme);
 

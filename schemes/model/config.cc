@@ -68,7 +68,7 @@ void RequireUnderstood(const Section& config) {
 
 // The part about text of a multimodal config.
 Section TextPart(const json& root, Notes& notes) {
-  const Section whole(root, "");
+  Section whole(root, "");
   for (std::string_view key : {"text_config", "language_config", "llm_config"}) {
     if (const auto part = whole.FindSection(key)) {
       notes.push_back(fmt::format("multimodal: only {} is read", key));
@@ -178,9 +178,9 @@ struct Reader {
     return rotary;
   }
 
-  void AddGroup(std::string kind, std::vector<int64_t> indices, Scheme scheme) {
+  void AddGroup(std::string kind, std::vector<int64_t> indices, const Scheme& scheme) {
     Validate(scheme);
-    model.groups.push_back({std::move(kind), std::move(indices), std::move(scheme)});
+    model.groups.push_back({std::move(kind), std::move(indices), scheme});
   }
 
   // One block for all layers.

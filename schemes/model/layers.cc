@@ -14,8 +14,8 @@ constexpr std::string_view kLocal = "sliding_attention";
 constexpr std::array<std::string_view, 3> kAttention = {kGlobal, kLocal, "chunked_attention"};
 constexpr std::array<std::string_view, 3> kOther = {"linear_attention", "conv", "mamba"};
 
-template <size_t n>
-bool Contains(const std::array<std::string_view, n>& words, std::string_view word) {
+template <size_t N>
+bool Contains(const std::array<std::string_view, N>& words, std::string_view word) {
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 

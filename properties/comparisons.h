@@ -1,0 +1,57 @@
+#pragma once
+
+#include <cmath>
+
+#include "posgauge/verify/subject.h"
+#include "posgauge/verify/verdict.h"
+
+namespace posgauge {
+
+/// Errors held to bounds, collected into a verdict.
+class Comparisons {
+ public:
+  /// `norm` is the size of what is compared: where the bound exceeds a tenth of it the comparison
+  /// counts as blind. A NaN error fails unless the bound is infinite. `describe` returns a Witness;
+  /// it is called only for a failure or a new maximum.
+  template <class Describe>
+  void Add(double position, double error, double bound, double norm, Describe describe) {
+    if (norm > 0 && !(bound <= kBlindShare * norm)) ++blind_;
+    // A bound that is not finite (0 * infinity among them) allows anything.
+    const double use = !(bound < HUGE_VAL) || error == 0 ? 0 : error / bound;
+    Record(position, use, describe);
+  }
+
+  /// Where the law demands the same bits or the same class of value.
+  template <class Describe>
+  void AddExact(double position, bool holds, Describe describe) {
+    Record(position, holds ? 0 : HUGE_VAL, describe);
+  }
+
+  Verdict Take() { return Take({}); }
+  /// The same; a verdict that does not fail carries the note.
+  Verdict Take(std::string note);
+
+ private:
+  static constexpr double kBlindShare = 0.1;
+
+  template <class Describe>
+  void Record(double position, double use, Describe describe) {
+    if (std::isnan(use)) use = HUGE_VAL;
+    verdict_.use.Add(use, verdict_.use.count());
+    const bool first =
+        use > 1 && (!verdict_.first_failure ||
+                    std::fabs(position) < std::fabs(verdict_.first_failure->position));
+    const bool worst = !verdict_.worst || use > verdict_.worst->use;
+    if (!first && !worst) return;
+    Witness witness = describe();
+    witness.position = position;
+    witness.use = use;
+    if (first) verdict_.first_failure = witness;
+    if (worst) verdict_.worst = std::move(witness);
+  }
+
+  Verdict verdict_;
+  uint64_t blind_ = 0;
+};
+
+}  // namespace posgauge

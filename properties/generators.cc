@@ -1,0 +1,255 @@
+#include "posgauge/properties/generators.h"
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "posgauge/verify/random.h"
+
+namespace posgauge {
+
+namespace {
+
+// A generator from a drawing function and a function that lists simpler values.
+template <class Draw, class Simpler>
+auto MakeGen(Draw draw, Simpler simpler) {
+  using Value = decltype(draw(std::declval<Random&>()));
+  return rc::Gen<Value>([=](const rc::Random& source, int) {
+    Random random(rc::Random(source).next(), "");
+    return rc::shrinkable::shrinkRecur(
+        draw(random), [=](const Value& value) { return rc::seq::fromContainer(simpler(value)); });
+  });
+}
+
+// One of a list; simpler are those before it.
+template <class Value>
+rc::Gen<Value> OneOf(std::vector<Value> values) {
+  return rc::gen::map(rc::gen::inRange<size_t>(0, values.size()),
+                      [values](size_t index) { return values[index]; });
+}
+
+}  // namespace
+
+std::vector<double> SimplerFloats(Dtype dtype, double value) {
+  std::vector<double> simpler;
+  if (value == 0) {
+    if (std::signbit(value)) simpler.push_back(0);
+    return simpler;
+  }
+  if (value == 1) return {0};
+  simpler = {0, 1};
+  if (std::isnan(value)) return simpler;
+  if (value < 0) simpler.push_back(-value);
+  if (std::isinf(value)) return simpler;
+  const Format format = FormatOf(dtype);
+  const int exponent = std::ilogb(value);
+  // Half of the significant bits, then one bit.
+  for (const int digits : {format.digits / 2, 2, 1}) {
+    const double quantum = std::ldexp(1.0, exponent - digits + 1);
+    const double fewer = std::trunc(value / quantum) * quantum;
+    if (fewer != value && fewer != 0) simpler.push_back(fewer);
+  }
+  if (exponent != 0) simpler.push_back(std::ldexp(value, -exponent + exponent / 2));
+  return simpler;
+}
+
+rc::Gen<double> AnyFloat(Dtype dtype) {
+  const auto draw = [dtype](Random& random) {
+    const Format format = FormatOf(dtype);
+    const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
+    const std::array special = {0.0,
+                                -0.0,
+                                std::nan(""),
+                                HUGE_VAL,
+                                -HUGE_VAL,
+                                largest,
+                                -largest,
+                                std::ldexp(1.0, format.min_exponent),
+                                std::ldexp(1.0, format.min_quantum()),
+                                std::ldexp(3.0, format.min_quantum())};
+    if (random.Below(4) == 0) return special[random.Below(special.size())];
+    return Decode(dtype, random.Bits() >> (64 - 8 * SizeOf(dtype)));
+  };
+  return MakeGen(draw, [dtype](double value) { return SimplerFloats(dtype, value); });
+}
+
+std::vector<double> SimplerPositions(double position) {
+  if (position == 0) return {};
+  std::vector<double> simpler = {0};
+  if (position != 1) simpler.push_back(1);
+  if (position < 0) simpler.push_back(-position);
+  const double size = std::fabs(position);
+  if (size > 2) {
+    const double power = std::exp2(std::floor(std::log2(size)));
+    if (power != size) simpler.push_back(std::copysign(power, position));
+    simpler.push_back(std::copysign(std::floor(size / 2), position));
+    simpler.push_back(std::copysign(size - 1, position));
+  }
+  return simpler;
+}
+
+rc::Gen<double> AnyPosition(int64_t largest) {
+  const auto draw = [largest](Random& random) {
+    const auto limit = static_cast<double>(largest);
+    double position = 0;
+    switch (random.Below(4)) {
+      case 0:
+        position = std::exp2(static_cast<double>(random.Below(41))) +
+                   static_cast<double>(random.Below(3)) - 1;
+        break;
+      case 1:
+        position = limit - static_cast<double>(random.Below(3));
+        break;
+      case 2:
+        position = static_cast<double>(random.Below(18));
+        break;
+      default:
+        position = std::floor(random.Uniform() * (limit + 1));
+    }
+    position = std::clamp(position, 0.0, limit);
+    return random.Below(4) == 0 ? -position : position;
+  };
+  return MakeGen(draw, SimplerPositions);
+}
+
+rc::Gen<Rotary> AnyRotary() {
+  const auto make = [](int64_t rotary_dim, int64_t rest, bool suffix, Pairing pairing,
+                       Direction direction, double base) {
+    return Rotary{.head_dim = rotary_dim + rest,
+                  .rotary_dim = rotary_dim,
+                  .rotary_offset = suffix ? rest : rest / 4,
+                  .pairing = pairing,
+                  .direction = direction,
+                  .base = base};
+  };
+  return rc::gen::apply(
+      make, OneOf<int64_t>({8, 4, 2, 6, 10, 16, 32, 64, 66, 80, 96, 128, 256, 512}),
+      OneOf<int64_t>({0, 0, 1, 4, 16, 33}), OneOf<bool>({false, true}),
+      OneOf<Pairing>({Pairing::half, Pairing::interleaved}),
+      OneOf<Direction>(
+          {Direction::counterclockwise, Direction::counterclockwise, Direction::clockwise}),
+      OneOf<double>({10000, 500000, 1000000, 10, 1.5, 25000, 12345.678, 1e7, 0.5}));
+}
+
+rc::Gen<double> AnyFactor(double lowest) {
+  std::vector<double> factors;
+  for (const double factor : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.25, 40.0, 0.5, 0.25, 1024.0}) {
+    if (factor >= lowest) factors.push_back(factor);
+  }
+  const auto draw = [=](Random& random) {
+    if (random.Below(2) == 0) return factors[random.Below(factors.size())];
+    return lowest * std::exp2(random.Uniform() * 6);
+  };
+  return MakeGen(draw, [=](double value) {
+    std::vector<double> simpler;
+    for (const double factor : factors) {
+      if (factor == value) return simpler;
+      simpler.push_back(factor);
+    }
+    return simpler;
+  });
+}
+
+rc::Gen<int64_t> AnyLength() {
+  return OneOf<int64_t>({4096, 8192, 2048, 32768, 131072, 1048576, 4095, 100, 7, 2, 1});
+}
+
+namespace {
+
+LawCase KeepRows(const LawCase& c, size_t begin, size_t end) {
+  LawCase kept = c;
+  const auto cut = [&](std::vector<double>& values) {
+    values = {values.begin() + static_cast<std::ptrdiff_t>(begin),
+              values.begin() + static_cast<std::ptrdiff_t>(end)};
+  };
+  cut(kept.positions);
+  cut(kept.others);
+  cut(kept.shifts);
+  const auto rows = static_cast<int64_t>(end - begin);
+  for (Tensor* tensor : {&kept.x, &kept.y}) {
+    const Tensor whole = *tensor;
+    *tensor = Tensor(whole.dtype(), {rows, whole.shape()[1], whole.shape()[2]});
+    const size_t size = whole.size() / c.positions.size();
+    for (size_t i = 0; i < tensor->size(); ++i) tensor->SetBits(i, whole.Bits(begin * size + i));
+  }
+  return kept;
+}
+
+LawCase KeepOneHead(const LawCase& c, int64_t head) {
+  LawCase kept = c;
+  for (Tensor* tensor : {&kept.x, &kept.y}) {
+    const Tensor whole = *tensor;
+    const int64_t heads = whole.shape()[1], head_dim = whole.shape()[2];
+    *tensor = Tensor(whole.dtype(), {whole.shape()[0], 1, head_dim});
+    for (size_t i = 0; i < tensor->size(); ++i) {
+      const auto row = static_cast<int64_t>(i) / head_dim;
+      tensor->SetBits(i, whole.Bits(static_cast<size_t>((row * heads + head) * head_dim) +
+                                    i % static_cast<size_t>(head_dim)));
+    }
+  }
+  return kept;
+}
+
+}  // namespace
+
+std::vector<LawCase> SimplerCases(const LawCase& c) {
+  std::vector<LawCase> simpler;
+  const size_t rows = c.positions.size();
+  if (rows > 1) {
+    simpler.push_back(KeepRows(c, 0, rows / 2));
+    simpler.push_back(KeepRows(c, rows / 2, rows));
+  }
+  for (int64_t head = 0; c.x.shape()[1] > 1 && head < c.x.shape()[1]; ++head) {
+    simpler.push_back(KeepOneHead(c, head));
+  }
+  // Positions one at a time; sums and shifts of smaller positions stay in range once they are 0.
+  for (size_t row = 0; row < rows; ++row) {
+    const auto set = [&](double position, double other, double shift) {
+      if (c.positions[row] == position && c.others[row] == other && c.shifts[row] == shift) return;
+      LawCase changed = c;
+      changed.positions[row] = position;
+      changed.others[row] = other;
+      changed.shifts[row] = shift;
+      simpler.push_back(std::move(changed));
+    };
+    for (double position : SimplerPositions(c.positions[row])) {
+      if (position >= 0) set(position, c.others[row], 0);
+    }
+    for (double other : SimplerPositions(c.others[row])) {
+      if (other >= 0) set(c.positions[row], other, 0);
+    }
+    set(c.positions[row], c.others[row], 0);
+  }
+  // Vectors by eighths, to 0 and then to 1.
+  for (Tensor LawCase::*vectors : {&LawCase::x, &LawCase::y}) {
+    const size_t size = (c.*vectors).size(), step = std::max<size_t>(1, size / 8);
+    for (const double value : {0.0, 1.0}) {
+      for (size_t begin = 0; begin < size; begin += step) {
+        LawCase changed = c;
+        Tensor& tensor = changed.*vectors;
+        bool moved = false;
+        for (size_t i = begin; i < std::min(begin + step, size); ++i) {
+          // To 1 only from what is not already 0: no way back.
+          const double old = tensor.Value(i);
+          if (old == value || (value == 1 && old == 0)) continue;
+          tensor.Set(i, value);
+          moved = true;
+        }
+        if (moved) simpler.push_back(std::move(changed));
+      }
+    }
+  }
+  return simpler;
+}
+
+rc::Gen<LawCase> AnyLawCase(const Subject& subject, const CasePlan& plan) {
+  CasePlan any = plan;
+  any.any_bits = true;
+  return MakeGen(
+      [&subject, any](Random& random) { return DrawCase(subject, any, random.Bits(), 1); },
+      SimplerCases);
+}
+
+}  // namespace posgauge

@@ -1,0 +1,71 @@
+#include "posgauge/properties/law_bounds.h"
+
+#include <cmath>
+
+namespace posgauge {
+
+namespace {
+
+// The kernel's frequencies may be larger than the real ones by their error, and angles with them.
+std::vector<double> LargestFrequencies(const Subject& subject) {
+  std::vector<double> frequencies = subject.frequencies();
+  for (size_t i = 0; i < frequencies.size(); ++i) {
+    frequencies[i] *= 1 + subject.bound().Frequency(static_cast<int64_t>(i));
+  }
+  return frequencies;
+}
+
+RotaryBound Rebound(const Subject& subject, const Contract& contract, double magnitude) {
+  return RotaryBound(contract, subject.layout(), LargestFrequencies(subject), magnitude, false);
+}
+
+Contract WithExactFrequency(const Subject& subject) {
+  Contract contract = subject.bound().contract();
+  contract.frequency = Arithmetic::exact;
+  contract.frequency_formula = FrequencyFormula::rn;
+  return contract;
+}
+
+Contract WithExactAngle(const Subject& subject) {
+  Contract contract = WithExactFrequency(subject);
+  contract.position = contract.angle = Arithmetic::exact;
+  return contract;
+}
+
+}  // namespace
+
+RotaryBound FixedFrequencyBound(const Subject& subject) {
+  return Rebound(subject, WithExactFrequency(subject), subject.magnitude());
+}
+
+RotaryBound FixedAngleBound(const Subject& subject) {
+  return Rebound(subject, WithExactAngle(subject), subject.magnitude());
+}
+
+// The kernel's own entries have a norm up to a (1 + tau), tau the error of the sines, magnitude and
+// table at any angle (position 0 has no angle error), and once more 1 + u where the rotation's
+// arithmetic rounds them.
+RotaryBound FixedTableBound(const Subject& subject) {
+  Contract contract = WithExactAngle(subject);
+  const double tau = subject.layout().Pairs() > 0 ? FixedAngleBound(subject).Table(0, 0) : 0;
+  const double narrowed = UnitRoundoff(contract.rotate);
+  contract.trig_ulps = 0;
+  contract.trig_arithmetic = contract.table = Arithmetic::exact;
+  return Rebound(subject, contract, subject.magnitude() * (1 + tau) * (1 + narrowed));
+}
+
+double PairBound(const RotaryBound& bound, double position, int64_t pair, double r) {
+  return std::isinf(bound.Angle(position, pair)) ? HUGE_VAL : bound.Pair(position, pair, r);
+}
+
+double EntryBound(const RotaryBound& bound, double position, int64_t pair) {
+  return std::isinf(bound.Angle(position, pair)) ? HUGE_VAL
+                                                 : bound.magnitude() * bound.Table(position, pair);
+}
+
+DoubleDouble MagnitudeOf(const Subject& subject) {
+  if (subject.exact().IsPure()) return {1, 0};
+  return subject.exact().EncloseMagnitude().values[0];
+}
+
+}  // namespace posgauge

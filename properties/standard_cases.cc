@@ -1,0 +1,143 @@
+#include "posgauge/properties/standard_cases.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "posgauge/verify/random.h"
+
+namespace posgauge {
+
+namespace {
+
+std::vector<double> SpecialPositions(const Scheme& scheme, double largest) {
+  std::vector<double> positions;
+  const auto add_near = [&](double position) {
+    for (const double near : {-1.0, 0.0, 1.0}) {
+      const double at = position + near;
+      if (at >= 0 && at <= largest) positions.push_back(at);
+    }
+  };
+  for (int k = 0; k <= 40; ++k) add_near(std::ldexp(1.0, k));
+  const nlohmann::ordered_json fields = ToJson(scheme);
+  for (const auto& [name, value] : fields.items()) {
+    if (name.ends_with("length") && value.is_number_integer()) add_near(value.get<double>());
+  }
+  add_near(largest);
+  return positions;
+}
+
+// In [0, largest]. `base` is what the result will be added to: the sum is special as often as the
+// result itself.
+double DrawPosition(const std::vector<double>& special, double base, double largest,
+                    Random& random) {
+  const double draw = random.Uniform();
+  if (draw < 0.5) {
+    const double position = special[random.Below(special.size())] - (draw < 0.25 ? base : 0);
+    if (position >= 0 && position <= largest) return position;
+  }
+  if (draw < 0.75) return std::floor(random.Uniform() * (largest + 1));
+  return std::min(largest, std::floor(std::exp2(random.Uniform() * std::log2(largest + 1))));
+}
+
+// A number of either sign whose size is even over `octaves` binades around 1.
+double Generic(Random& random, int octaves) {
+  const int exponent = static_cast<int>(random.Below(static_cast<uint64_t>(octaves))) - octaves / 2;
+  const double size = std::ldexp(1 + random.Uniform(), exponent);
+  return random.Bits() % 2 == 0 ? size : -size;
+}
+
+double Sparse(Random& random) {
+  const uint64_t draw = random.Below(8);
+  return draw == 0 ? Generic(random, 7) : draw < 5 ? 0.0 : -0.0;
+}
+
+// Binades whose products and sums neither over- nor underflow.
+int MiddleOctaves(Dtype dtype) { return dtype == Dtype::f16 ? 14 : 60; }
+
+enum class Kind { generic, cancelling, sparse, middle, any_bits };
+
+void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t start,
+          Random& random) {
+  const Rotary& layout = subject.layout();
+  const auto head_dim = static_cast<size_t>(layout.head_dim);
+  for (size_t i = start; i < start + head_dim; ++i) {
+    if (kind == Kind::any_bits) {
+      x.SetBits(i, random.Bits() >> (64 - 8 * SizeOf(x.dtype())));
+    } else {
+      x.Set(i, kind == Kind::sparse   ? Sparse(random)
+               : kind == Kind::middle ? Generic(random, MiddleOctaves(x.dtype()))
+                                      : Generic(random, 7));
+    }
+  }
+  if (kind != Kind::cancelling) return;
+  for (int64_t pair = 0; pair < layout.Pairs(); ++pair) {
+    // (sin, cos): u cos - v sin cancels; (cos, -sin): u sin + v cos does.
+    const double angle = position * subject.frequencies()[static_cast<size_t>(pair)];
+    const double size = Generic(random, 7);
+    const bool swap = random.Bits() % 2 == 0;
+    const auto [first, second] = layout.Channels(pair);
+    x.Set(start + static_cast<size_t>(first), size * (swap ? std::sin(angle) : std::cos(angle)));
+    x.Set(start + static_cast<size_t>(second), size * (swap ? std::cos(angle) : -std::sin(angle)));
+  }
+}
+
+Tensor DrawVectors(const Subject& subject, const std::vector<double>& positions,
+                   const CasePlan& plan, Random& random) {
+  const Rotary& layout = subject.layout();
+  Tensor x(subject.io(), {static_cast<int64_t>(positions.size()), plan.heads, layout.head_dim});
+  const uint64_t kinds = plan.any_bits ? 5 : 4;
+  size_t start = 0;
+  for (double position : positions) {
+    for (int64_t head = 0; head < plan.heads; ++head) {
+      const auto turn = static_cast<uint64_t>(head) + (plan.heads < 4 ? random.Below(kinds) : 0);
+      Fill(subject, position, static_cast<Kind>(turn % kinds), x, start, random);
+      start += static_cast<size_t>(layout.head_dim);
+    }
+  }
+  return x;
+}
+
+double DrawFactor(Random& random) {
+  const double size = std::ldexp(1.0, static_cast<int>(random.Below(7)) - 3);
+  return random.Bits() % 2 == 0 ? size : -size;
+}
+
+}  // namespace
+
+LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, int64_t number) {
+  Random random(seed, fmt::format("law case {}", number));
+  auto largest = static_cast<double>(plan.largest_position);
+  if (const double limit = subject.info().kernel->largest_position; limit > 0) {
+    largest = std::min(largest, std::floor(limit));
+  }
+  const std::vector<double> special = SpecialPositions(subject.scheme(), largest);
+  LawCase drawn;
+  for (int64_t row = 0; row < plan.rows; ++row) {
+    const bool at_end = number == 0 && row == 0;
+    const double position = at_end ? largest : DrawPosition(special, 0, largest, random);
+    const double other = DrawPosition(special, position, largest - position, random);
+    // Down as far as the smaller of the two, up as far as the larger one allows.
+    const double down = std::min(position, other), up = largest - std::max(position, other);
+    const double shift = up >= down ? DrawPosition(special, std::max(position, other), up, random)
+                                    : -DrawPosition(special, 0, down, random);
+    drawn.positions.push_back(position);
+    drawn.others.push_back(other);
+    drawn.shifts.push_back(shift);
+  }
+  drawn.x = DrawVectors(subject, drawn.positions, plan, random);
+  drawn.y = DrawVectors(subject, drawn.others, plan, random);
+  drawn.alpha = DrawFactor(random);
+  drawn.beta = DrawFactor(random);
+  drawn.seed = random.Bits();
+  return drawn;
+}
+
+std::vector<LawCase> StandardCases(const Subject& subject, const CasePlan& plan, uint64_t seed) {
+  std::vector<LawCase> cases;
+  for (int64_t number = 0; number < plan.cases; ++number) {
+    cases.push_back(DrawCase(subject, plan, seed, number));
+  }
+  return cases;
+}
+
+}  // namespace posgauge

@@ -1,0 +1,27 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "posgauge/properties/law.h"
+
+namespace posgauge {
+
+/// What cases are drawn from.
+struct CasePlan {
+  int64_t cases = 8, rows = 8, heads = 4;
+  int64_t largest_position = 131071;  // tokens; the kernel's own limit holds too
+  bool any_bits = false;              // also any bit pattern: NaN, infinities, subnormals
+};
+
+/// One case. Rows hold special positions (0, 1, 2^k and its neighbours, the scheme's lengths and
+/// theirs, the largest, 2^24 + 1) or random ones, evenly or by logarithm; their sums and shifts
+/// stay in range. Heads take turns: generic values over seven octaves; pairs directed at
+/// cancellation, (cos, sin) of their own angle; sparse ones with zeros of both signs; values over
+/// the dtype's middle range; any bits. Depends on seed and number only.
+LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, int64_t number);
+
+/// The cases of the gate, without RapidCheck: 0..plan.cases-1, the first with the largest position.
+std::vector<LawCase> StandardCases(const Subject& subject, const CasePlan& plan, uint64_t seed);
+
+}  // namespace posgauge

@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""The program as its users run it: exit codes, refusals, red gates and what repeats them.
+
+usage: tests/command_line_test.py PROGRAM FAULTY_LIBRARY     from the repository's root
+"""
+
+import json
+import pathlib
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+PROGRAM, FAULTY = sys.argv[1:3]
+MODELS = pathlib.Path("golden/models")
+LLAMA = str(MODELS / "llama-3.1-8b.json")
+# Lengths for configs whose frequencies depend on the current one.
+NEEDED = {"internlm2.5-7b": ["--length", "65536"]}
+
+
+def run(*arguments, **options):
+    return subprocess.run([PROGRAM, *map(str, arguments)], capture_output=True, text=True, timeout=300,
+                          **options)
+
+
+class Refusals(unittest.TestCase):
+    """Bad input is one line on stderr and exit 2."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def refuse(self, *arguments, says):
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 2, result.stdout + result.stderr)
+        self.assertEqual(result.stdout, "")
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(says, result.stderr)
+
+    def config(self, **changes):
+        config = json.loads(pathlib.Path(LLAMA).read_text())
+        for key, value in changes.items():
+            if value is None:
+                config.pop(key, None)
+            else:
+                config[key] = value
+        path = self.folder / "config.json"
+        path.write_text(json.dumps(config))
+        return path
+
+    def test_missing_file(self):
+        self.refuse("gate", self.folder / "none.json", says="No such file")
+
+    def test_malformed_json(self):
+        path = self.folder / "config.json"
+        path.write_text('{"model_type": "llama",')
+        self.refuse("describe", path, says=str(path))
+
+    def test_unknown_rope_type(self):
+        path = self.config(rope_scaling={"rope_type": "spiral", "factor": 2.0})
+        self.refuse("describe", path, says="spiral")
+
+    def test_type_of_a_later_scheme_is_not_silently_something_else(self):
+        path = self.config(rope_scaling={"rope_type": "longrope", "short_factor": [1], "long_factor": [1]})
+        self.refuse("describe", path, says="longrope")
+
+    def test_original_length_missing(self):
+        path = self.config(rope_scaling={"rope_type": "yarn", "factor": 4.0})
+        self.refuse("describe", path, says="original_max_position_embeddings")
+
+    def test_factor_zero(self):
+        path = self.config(rope_scaling={"rope_type": "linear", "factor": 0.0})
+        self.refuse("describe", path, says="factor")
+
+    def test_huge_and_not_finite_numbers(self):
+        path = self.folder / "config.json"
+        for number in ("1e400", "NaN", "-Infinity", "1" * 400):
+            path.write_text('{"model_type":"llama","head_dim":128,"rope_theta":%s}' % number)
+            self.refuse("describe", path, says=str(path))
+
+    def test_scheme_parameters(self):
+        for settings, says in (
+            (["rope", "rotary_dim=7"], "even"),
+            (["rope", "base=0"], "base"),
+            (["rope", "base=-10000"], "base"),
+            (["rope", "base=nan"], "finite"),
+            (["rope", "base=1e400"], "finite"),
+            (["yarn", "base=1"], "base"),
+            (["yarn", "factor=0"], "factor"),
+            (["ntk", "rotary_dim=2"], "rotary_dim"),
+            (["ntk", "form=dynamic"], "length"),
+            (["llama3", "high_frequency_factor=0.5"], "high_frequency_factor"),
+            (["rope", "bass=3"], "bass"),
+            (["rope", "base"], "field=value"),
+            (["spiral"], "spiral"),
+            (["yarn", "original_length=16", "factor=4"], "inverted"),
+        ):
+            arguments = ["describe", "--scheme", settings[0]]
+            for setting in settings[1:]:
+                arguments += ["--set", setting]
+            with self.subTest(settings=settings):
+                self.refuse(*arguments, says=says)
+
+    def test_flags(self):
+        self.refuse("gate", LLAMA, "--no-such-flag", says="--no-such-flag")
+        self.refuse("gate", LLAMA, "--require", "luck", says="--require")
+        self.refuse("gate", LLAMA, "--waive", "everything", says="--waive")
+        self.refuse("gate", LLAMA, "--heads", "0", says="--heads")
+        self.refuse("gate", LLAMA, "--positions", "0", says="positions")
+        self.refuse("gate", LLAMA, "--max-position", "-1", says="position")
+        self.refuse("gate", LLAMA, "--kernel", "nobody", says="nobody")
+        self.refuse("gate", LLAMA, "--golden", self.folder / "none", says="none")
+        self.refuse("gate", LLAMA, "--library", self.folder / "none.so", says="none.so")
+        self.refuse("gate", says="config")
+        self.refuse("audit", LLAMA, "--contract", "angle=f33", says="f33")
+        self.refuse("audit", LLAMA, "--dtype", "f8", says="f8")
+        self.refuse("repro", "contract/fast.table.f32", says="repro id")
+        self.refuse("repro", "contract/fast.table.f32/rope/pfar/h4/s1", says="position")
+
+    def test_library_that_is_none(self):
+        path = self.folder / "text.so"
+        path.write_text("no library")
+        self.refuse("gate", LLAMA, "--library", path, says="cannot load")
+
+    def test_golden_files(self):
+        name = sorted(pathlib.Path("golden/vectors/rope").glob("*.json"))[0].stem
+        for suffix in (".json", ".safetensors"):
+            shutil.copy(f"golden/vectors/rope/{name}{suffix}", self.folder)
+        payload = self.folder / f"{name}.safetensors"
+        manifest = self.folder / f"{name}.json"
+        whole, text = payload.read_bytes(), manifest.read_text()
+        payload.write_bytes(whole[:-1])
+        self.refuse("golden", "verify", self.folder, says=name)
+        payload.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+        self.refuse("golden", "verify", self.folder, says="sha256")
+        payload.write_bytes(whole)
+        manifest.write_text(text[: len(text) // 2])
+        self.refuse("golden", "verify", self.folder, says=str(manifest))
+
+    def test_case_files(self):
+        run("gate", LLAMA, "--kernel", "fast.rotate.f32", "--positions", 8, "--waive",
+            "frequency,table", "--dump", self.folder)
+        case = self.folder / "all.rotate.f32.safetensors"
+        whole = case.read_bytes()
+        case.write_bytes(whole[:-1])
+        self.refuse("compare", case, case, says=str(case))
+        case.write_bytes(struct.pack("<Q", 1 << 60) + whole[8:])
+        self.refuse("compare", case, case, says=str(case))
+
+    def test_full_disk_leaves_nothing(self):
+        # A limit on the size of files stands for a full disk.
+        out = self.folder / "report.xml"
+        script = 'ulimit -f 0; trap "" XFSZ; exec "$@"'
+        result = subprocess.run(
+            ["bash", "-c", script, "bash", PROGRAM, "gate", LLAMA, "--positions", "8", "--kernel",
+             "fast.frequencies", "--junit", str(out)], stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            text=True, timeout=300)
+        self.assertEqual(result.returncode, 2, result.stderr)
+        self.assertIn(str(out), result.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+
+class Gate(unittest.TestCase):
+    def test_every_model(self):
+        configs = sorted(MODELS.glob("*.json"))
+        self.assertGreaterEqual(len(configs), 6)
+        for config in configs:
+            with self.subTest(config=config.name):
+                result = run("gate", config, "--positions", 64, "--heads", 2,
+                             *NEEDED.get(config.stem, []))
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                self.assertIn("HOLDS", result.stdout)
+
+    def test_json_and_junit_say_the_same(self):
+        with tempfile.TemporaryDirectory() as folder:
+            junit = pathlib.Path(folder) / "gate.xml"
+            result = run("gate", LLAMA, "--positions", 64, "--json", "--junit", junit)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            report = json.loads(result.stdout)
+            suite = xml.etree.ElementTree.parse(junit).getroot()
+            self.assertEqual(int(suite.get("tests")), len(report["verdicts"]))
+            self.assertEqual(int(suite.get("failures")), 0)
+            self.assertEqual(report["exit_code"], 0)
+
+    def test_same_seed_same_report(self):
+        reports = []
+        for _ in range(2):
+            report = json.loads(run("gate", LLAMA, "--positions", 32, "--json", "--seed", 7).stdout)
+            del report["conclusion"]  # holds the time
+            reports.append(report)
+        self.assertEqual(*reports)
+
+    def test_supplied_stages_are_not_a_pass(self):
+        result = run("gate", LLAMA, "--kernel", "fast.rotate.f32", "--positions", 32)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("not covered: frequency", result.stdout)
+        result = run("gate", LLAMA, "--kernel", "fast.rotate.f32", "--positions", 32, "--waive",
+                     "frequency,table")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn("waived", result.stdout)
+
+    def test_nothing_executed(self):
+        # 2^24 + 1 is no f32 position, and no kernel of the selection takes another.
+        result = run("gate", LLAMA, "--library", FAULTY, "--kernel", "honest.rotate_with_table.f32",
+                     "--scheme", "rope")
+        self.assertEqual(result.returncode, 2)
+        result = run("gate", LLAMA, "--kernel", "fast.table.f32", "--max-position", 2**53,
+                     "--positions", 1, "--waive", "frequency")
+        self.assertIn(result.returncode, (0, 4), result.stderr)
+
+
+class FaultyKernels(unittest.TestCase):
+    """Wrong kernels through the same interface: red, with a place and a line that repeats it."""
+
+    def gate(self, kernel):
+        return run("gate", LLAMA, "--library", FAULTY, "--kernel", kernel, "--positions", 64,
+                   "--waive", "frequency,table")
+
+    def test_honest_ones_pass(self):
+        for kernel in ("honest.rotate.f32", "honest.rotate.bf16", "honest.table.f16"):
+            with self.subTest(kernel=kernel):
+                result = self.gate(kernel)
+                self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+    def test_faults_are_red_and_repeatable(self):
+        for fault in ("frequency_bit", "sin_sign", "pairing_swapped", "position_plus_one"):
+            for dtype in ("f32", "bf16"):
+                kernel = f"faulty.{fault}.rotate.{dtype}"
+                with self.subTest(kernel=kernel):
+                    result = self.gate(kernel)
+                    self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+                    self.assertIn("first failing", result.stdout)
+                    repro = next(line for line in result.stdout.splitlines()
+                                 if "posgauge repro contract/" in line)
+                    arguments = repro.split("posgauge ", 1)[1].split()
+                    again = run(*arguments)
+                    self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
+                    self.assertIn("FAIL contract", again.stdout)
+
+
+class Compare(unittest.TestCase):
+    def test_case_and_result(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            run("gate", LLAMA, "--kernel", "fast.table.f32", "--positions", 64, "--waive",
+                "frequency", "--dump", folder)
+            case = folder / "all.table.f32.safetensors"
+            self.assertTrue(case.exists())
+            # A file without a case: numbers, and no verdict.
+            golden = sorted(pathlib.Path("golden/vectors/rope").glob("*.safetensors"))[0]
+            result = run("compare", golden, golden)
+            self.assertEqual(result.returncode, 4, result.stderr)
+            self.assertIn("no verdict", result.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

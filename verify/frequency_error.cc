@@ -1,0 +1,209 @@
+#include "posgauge/verify/frequency_error.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "posgauge/reference/yarn.h"
+
+namespace posgauge {
+
+double Compound(double n, double u) { return std::expm1(n * u / (1 - u)); }
+
+Loss LossOf(Arithmetic arithmetic, bool flush_to_zero, double value) {
+  const double u = UnitRoundoff(arithmetic);
+  if (u == 0) return {};
+  const bool held = arithmetic == Arithmetic::dd || RoundTo(FormatOf(arithmetic), value) == value;
+  const double eta = UnderflowError(arithmetic, flush_to_zero);
+  const bool flushed = flush_to_zero && value != 0 && std::fabs(value) < eta;
+  return held && !flushed ? Loss{} : Loss{u, eta};
+}
+
+namespace {
+
+// The power, log and exp of a library are taken as within one ulp, which is 2 u.
+constexpr double kLibraryRoundoffs = 2;
+
+// One schedule of frequencies in one arithmetic.
+struct Former {
+  const Contract& contract;
+  double u, eta;
+
+  // Whether the arithmetic holds a parameter; else it is rounded first, one u more.
+  double Rounded(double parameter) const {
+    return LossOf(contract.frequency, contract.flush_to_zero, parameter).relative > 0 ? 1 : 0;
+  }
+  bool Overflows(double value) const { return value > LargestFinite(contract.frequency); }
+};
+
+// The base that the powers are taken of: the model's own or, for NTK, a scaled one.
+struct Base {
+  double log;        // ln base
+  double roundoffs;  // of the base itself, in u
+};
+
+// Of a power base^(-2i/d), d = rotary_dim, i and d exact integers. With x = 2i/d:
+//   pow         1/pow(b, x): pow one ulp (2u) and the quotient u. An error of u in b is x u in b^x;
+//               one of d in x is d |ln b|, with d = x u + eta where x is not a number of the
+//               format.
+//   exp         exp(-i log(b)/half): log one ulp, product and quotient u each make 4u of the
+//               argument t = x |ln b|, an error of u in b is x u in t, and two operations may lose
+//               eta each; an error d of the argument is e^d - 1 of the result; exp itself one ulp.
+//   recurrence  i products by a step whose own error is that of pow at i = 1.
+// Where b^x overflows, or b itself does, the result is anything.
+double PlainError(const Former& former, const Base& base, int64_t pair, int64_t rotary_dim) {
+  const double u = former.u, eta = former.eta;
+  const auto i = static_cast<double>(pair), d = static_cast<double>(rotary_dim);
+  const double log_base = std::fabs(base.log);
+  if (base.log > 0 && former.Overflows(std::exp(base.log))) return HUGE_VAL;
+  const auto power = [&](double index) {
+    const double x = 2 * index / d;
+    const bool binary = std::fma(x, d, -2 * index) == 0;
+    const Loss loss =
+        binary ? LossOf(former.contract.frequency, former.contract.flush_to_zero, x) : Loss{u, eta};
+    const double argument = (x * loss.relative + loss.absolute) * log_base;
+    const double roundoffs = kLibraryRoundoffs + 1 + x * base.roundoffs;
+    // For b < 1 the power itself may lie below the normal range.
+    const double lost = base.log < 0 ? eta / std::exp(x * base.log) : 0;
+    return Together(Together(Compound(roundoffs, u), std::expm1(argument)), lost);
+  };
+  switch (former.contract.frequency_formula) {
+    case FrequencyFormula::rn:
+      return 0;  // only the final rounding
+    case FrequencyFormula::pow:
+      return power(i);
+    case FrequencyFormula::exp: {
+      const double x = 2 * i / d;
+      if (former.Overflows(i * log_base)) return HUGE_VAL;
+      const double argument =
+          x * log_base * Compound(4, u) + x * base.roundoffs * u * (1 + Compound(4, u)) + 2 * eta;
+      return Together(Compound(kLibraryRoundoffs, u), std::expm1(argument));
+    }
+    case FrequencyFormula::recurrence:
+      break;
+  }
+  return std::expm1(i * (std::log1p(power(1)) + u / (1 - u)));
+}
+
+// w (1 - k)/s + w k with a kept share k that is off by `share_error`. Six roundings at most on the
+// longer term: s, 1/s, w/s, 1 - k, product, sum. The share moves the result by
+// share_error (1 - 1/s)/(k + (1 - k)/s), which is large where little is kept and s is large.
+double BlendError(double plain, double u, double factor, double kept, double share_error) {
+  const double moved = share_error * (1 - 1 / factor) / (kept + (1 - kept) / factor);
+  return Together(Together(plain, Compound(6, u)), moved);
+}
+
+// r = L w/(2 pi) as L/(2 pi/w): 2 pi, two quotients and L, four roundings; then
+// k = (r - low)/(high - low), three roundings, and the two parameters where they are not numbers of
+// the arithmetic. Only pairs on the ramp, or so near it that the error reaches it, are concerned.
+double Llama3Error(const Former& former, const llama3::Params& params, double plain,
+                   double plain_frequency) {
+  const double u = former.u;
+  const double low = params.low_frequency_factor, high = params.high_frequency_factor;
+  const double turns =
+      static_cast<double>(params.original_length) * plain_frequency / (2 * std::numbers::pi);
+  const double turns_error = turns * Together(plain, Compound(4, u));
+  const double width = high - low;
+  if (width == 0) {
+    // A step: a rounding may put a pair that lies on it to the other side.
+    const bool on_step = std::fabs(turns - high) <= turns_error + 2 * u * high;
+    return on_step ? HUGE_VAL : BlendError(plain, u, params.factor, turns > high ? 1 : 0, 0);
+  }
+  const double ends = former.Rounded(low) * low + former.Rounded(high) * high;
+  const double share_error = Together((turns_error + 2 * u * ends) / width, Compound(3, u));
+  const double kept = std::clamp((turns - low) / width, 0.0, 1.0);
+  const bool near = turns > low - share_error * width && turns < high + share_error * width;
+  return BlendError(plain, u, params.factor, kept, near ? share_error : 0);
+}
+
+// The ends of the ramp are binary64 numbers in all deployed code, whatever the frequencies are;
+// they are rounded where they are not numbers of the arithmetic. R = (i - low)/(high - low): three
+// roundings; k = (1 - R) extrapolation_factor: three more.
+double YarnError(const Former& former, const yarn::Params& params, double plain, int64_t pair) {
+  const double u = former.u;
+  yarn::Ramp<double> ramp = yarn::RampOf<double>(params);
+  if (ramp.inverted && params.inverted_ramp == yarn::InvertedRamp::ggml) {
+    ramp.high = ramp.low + 0.001;
+  }
+  const double width = ramp.high - ramp.low, i = static_cast<double>(pair);
+  const double on_ramp = std::clamp((i - ramp.low) / width, 0.0, 1.0);
+  const double kept = (1 - on_ramp) * params.extrapolation_factor;
+  const double ends = former.Rounded(ramp.low) * std::fabs(ramp.low) +
+                      former.Rounded(ramp.high) * std::fabs(ramp.high);
+  const double share_error = Together(2 * u * ends / std::fabs(width), Compound(6, u));
+  const double reach = share_error * std::fabs(width);
+  const bool near =
+      i > std::min(ramp.low, ramp.high) - reach && i < std::max(ramp.low, ramp.high) + reach;
+  // Off the ramp the share is 0 or the extrapolation factor itself, rounded.
+  const double off_ramp = former.Rounded(params.extrapolation_factor) * u;
+  return BlendError(plain, u, params.factor, kept, near ? share_error : off_ramp);
+}
+
+// b' = b alpha^k, k = d/(d - 2): an error of u in k is k ln(alpha) u in b', one of n u in alpha is
+// k n u; pow one ulp, product u.
+Base ScaledBase(const Former& former, const ntk::Params& params) {
+  const auto d = static_cast<double>(params.rotary.rotary_dim);
+  const double log = std::log(params.rotary.base), s = params.factor;
+  const double own = former.Rounded(params.rotary.base);
+  if (params.form == ntk::Form::naive) return {log + std::log(s), own + former.Rounded(s) + 1};
+  double alpha = s, alpha_roundoffs = former.Rounded(s);
+  if (params.form == ntk::Form::dynamic) {
+    // s L/L_trained - (s - 1): the quotient, with its three operands and two roundings, is
+    // alpha + s - 1; the difference s - 1 and the last one round too.
+    const auto trained = static_cast<double>(*params.trained_length);
+    const double length = std::max(static_cast<double>(*params.length), trained);
+    alpha = 1 + s * (length - trained) / trained;
+    const double quotient =
+        2 + 2 * former.Rounded(s) + former.Rounded(length) + former.Rounded(trained);
+    alpha_roundoffs = (quotient * (alpha + s - 1) + (s - 1)) / alpha + 1;
+  }
+  const double k = d / (d - 2);
+  return {log + k * std::log(alpha),
+          own + k * alpha_roundoffs + k * std::fabs(std::log(alpha)) + kLibraryRoundoffs + 1};
+}
+
+}  // namespace
+
+std::vector<double> FrequencyErrors(const Contract& contract, const Scheme& scheme,
+                                    std::span<const double> frequencies) {
+  const double u = UnitRoundoff(contract.frequency);
+  std::vector<double> errors(frequencies.size(), 0);
+  if (u == 0) return errors;
+  const Former former{contract, u, UnderflowError(contract.frequency, contract.flush_to_zero)};
+  const Rotary& rotary = RotaryOf(scheme);
+  const bool formed = contract.frequency_formula != FrequencyFormula::rn;
+  Base base{std::log(rotary.base), former.Rounded(rotary.base)};
+  if (const auto* params = std::get_if<ntk::Params>(&scheme)) base = ScaledBase(former, *params);
+  for (size_t at = 0; at < errors.size(); ++at) {
+    const auto pair = static_cast<int64_t>(at);
+    double error = PlainError(former, base, pair, rotary.rotary_dim);
+    // How many operations may each lose eta of a quantity of the size of the result.
+    double losses = 1;
+    if (!formed) {
+      error = Compound(1, u);
+    } else if (std::isfinite(error)) {
+      losses = contract.frequency_formula == FrequencyFormula::recurrence
+                   ? static_cast<double>(pair) + 1
+                   : 1;
+      const double plain = std::pow(
+          rotary.base, -2 * static_cast<double>(pair) / static_cast<double>(rotary.rotary_dim));
+      if (const auto* linear = std::get_if<linear::Params>(&scheme)) {
+        // s, 1/s and the product.
+        error = Together(error, Compound(2 + former.Rounded(linear->factor), u));
+        losses += 1;
+      } else if (const auto* llama3 = std::get_if<llama3::Params>(&scheme)) {
+        error = Llama3Error(former, *llama3, error, plain);
+        losses += 4;
+      } else if (const auto* yarn = std::get_if<yarn::Params>(&scheme)) {
+        error = YarnError(former, *yarn, error, pair);
+        losses += 4;
+      }
+    }
+    const double frequency = std::fabs(frequencies[at]);
+    if (former.Overflows(frequency * (1 + error))) error = HUGE_VAL;
+    errors[at] = (error + losses * former.eta / frequency) * (1 + 0x1p-48);
+  }
+  return errors;
+}
+
+}  // namespace posgauge
