@@ -29,8 +29,8 @@ golden: program ## recompute and verify every golden vector
 bench: deps ## build and run the benchmarks
 	@tools/install-dependencies.sh bench
 	cmake --preset release -DPOSGAUGE_BENCH=ON
-	cmake --build --preset release -j $(JOBS) --target posgauge_bench
-	build/release/bench/posgauge_bench
+	cmake --build --preset release -j $(JOBS) --target bench/all
+	set -e; for program in build/release/bench/posgauge_bench_*; do $$program; done
 
 coverage: build/coverage ## line coverage of reference, schemes, fast, golden: each and together at least 95 %
 	@tools/install-dependencies.sh check

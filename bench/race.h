@@ -15,6 +15,9 @@
 
 namespace posgauge::bench {
 
+/// Turns that every contender gets; odd, so that the median is one of them.
+inline constexpr int kTurns = 51;
+
 using Contender = std::pair<std::string, std::function<void()>>;
 
 /// Runs the kernel and its contenders by turns, so that whatever else the machine does falls on all

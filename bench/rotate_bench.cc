@@ -131,7 +131,8 @@ void RotatePositionsF32(benchmark::State& state) {
 }
 
 void Sizes(benchmark::internal::Benchmark* bench) {
-  bench->ArgName("tokens")->Arg(kTokensL1)->Arg(kTokensL2)->Arg(kTokensDram)->UseManualTime();
+  bench->ArgName("tokens")->Arg(kTokensL1)->Arg(kTokensL2)->Arg(kTokensDram);
+  bench->UseManualTime()->Iterations(kTurns);
 }
 
 BENCHMARK_CAPTURE(RotateF32, half, Pairing::half, false)->Apply(Sizes);

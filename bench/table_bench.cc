@@ -63,7 +63,7 @@ void Table(benchmark::State& state, Dtype dtype) {
 }
 
 void Sizes(benchmark::internal::Benchmark* bench) {
-  bench->ArgName("tokens")->Arg(1)->Arg(32)->Arg(16384)->UseManualTime();
+  bench->ArgName("tokens")->Arg(1)->Arg(32)->Arg(16384)->UseManualTime()->Iterations(kTurns);
 }
 
 BENCHMARK_CAPTURE(Table, f64, Dtype::f64)->Apply(Sizes);

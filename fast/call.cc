@@ -27,8 +27,10 @@ Array Find(std::span<const posgauge_tensor> tensors, std::string_view name,
   const auto* dtype = std::find_if(dtypes.begin(), dtypes.end(), [&](Dtype candidate) {
     return static_cast<int32_t>(candidate) == found->dtype;
   });
-  Require(dtype != dtypes.end(), "{} must be {}, got dtype code {}", name, NamesOf(dtypes),
-          found->dtype);
+  if (dtype == dtypes.end()) {
+    throw ParameterError(
+        fmt::format("{} must be {}, got dtype code {}", name, NamesOf(dtypes), found->dtype));
+  }
   Require(tensor.device.device_type == kDLCPU, "{} must be in CPU memory, got device type {}", name,
           static_cast<int>(tensor.device.device_type));
   Require(tensor.ndim == static_cast<int>(shape.size()), "{} must have {} axes, got {}", name,

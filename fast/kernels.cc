@@ -37,8 +37,8 @@ void ComputeFrequencies(const Call& call) {
 // Memory for rows, on cache lines of its own.
 class RowBuffer {
  public:
-  explicit RowBuffer(int64_t entries)
-      : lines_((static_cast<size_t>(entries) * sizeof(double) + sizeof(Line) - 1) / sizeof(Line)) {}
+  explicit RowBuffer(size_t entries)
+      : lines_((entries * sizeof(double) + sizeof(Line) - 1) / sizeof(Line)) {}
   std::byte* data() { return reinterpret_cast<std::byte*>(lines_.data()); }
 
  private:
@@ -66,10 +66,13 @@ Angles AnglesOf(const Call& call, int64_t tokens, int64_t pairs) {
       std::fabs(magnitude) <= kLargestMagnitude && std::fabs(magnitude) >= 1 / kLargestMagnitude,
       "magnitude must be in {}..{}, got {}", 1 / kLargestMagnitude, kLargestMagnitude, magnitude);
   Angles angles{.positions = {}, .turns = {}, .magnitude = magnitude};
+  angles.positions.reserve(static_cast<size_t>(positions.shape[0]));
   for (int64_t token = 0; token < positions.shape[0]; ++token) {
     angles.positions.push_back(TurnPositionOf(positions.Value(token)));
   }
   std::vector<double> highs, lows;
+  highs.reserve(static_cast<size_t>(high.shape[0]));
+  lows.reserve(static_cast<size_t>(high.shape[0]));
   for (int64_t i = 0; i < high.shape[0]; ++i) {
     highs.push_back(high.Value(i));
     lows.push_back(low.Value(i));
@@ -90,7 +93,7 @@ void ComputeTable(const Call& call, Dtype dtype) {
   const Array cos = call.Output("cos", {dtype}, {tokens, pairs});
   const Array sin = call.Output("sin", {dtype}, {tokens, pairs});
   const bool contiguous = cos.stride[1] == 1 && sin.stride[1] == 1;
-  RowBuffer buffer(contiguous ? 0 : 2 * pairs);
+  RowBuffer buffer(contiguous ? 0 : 2 * static_cast<size_t>(pairs));
   for (int64_t token = 0; token < tokens; ++token) {
     const TurnPosition& position = angles.positions[static_cast<size_t>(token)];
     if (contiguous) {
@@ -121,13 +124,19 @@ class Rows {
  public:
   Rows(const Call& call, Dtype io, std::optional<Dtype> table, int64_t tokens, int64_t pairs,
        Pairing pairing, bool backward)
-      : io_(io), pairs_(pairs), pairing_(pairing), backward_(backward), buffer_(6 * pairs) {
+      : io_(io), pairs_(pairs), pairing_(pairing), backward_(backward) {
+    bool contiguous = true;
     if (table) {
       cos_table_ = call.Input("cos", {*table}, {tokens, pairs});
       sin_table_ = call.Input("sin", {*table}, {tokens, pairs});
+      contiguous = cos_table_->stride[1] == 1 && sin_table_->stride[1] == 1;
     } else {
       angles_ = AnglesOf(call, tokens, pairs);
     }
+    as_is_ = contiguous && table.value_or(ComputeDtype(io)) == ComputeDtype(io) && !backward &&
+             TakesPlainRows(io, pairing);
+    buffer_ =
+        RowBuffer(((table ? 0 : kMade) + (as_is_ ? 0 : kSpread)) * static_cast<size_t>(pairs));
   }
 
   struct Row {
@@ -136,30 +145,33 @@ class Rows {
 
   // Valid until the next call.
   Row At(int64_t token) {
-    const auto entries = static_cast<size_t>(pairs_) * sizeof(double);
+    const auto pairs = static_cast<size_t>(pairs_) * sizeof(double);
+    std::byte* free = buffer_.data();
     TableRow row{};
     if (cos_table_) {
       row = {cos_table_->dtype, cos_table_->At(token), sin_table_->At(token), cos_table_->stride[1],
              sin_table_->stride[1]};
     } else {
-      std::byte *const cos = buffer_.data(), *const sin = cos + entries;
-      row = {ComputeDtype(io_), cos, sin, 1, 1};
+      row = {ComputeDtype(io_), free, free + pairs, 1, 1};
       CosSinRow(angles_->turns, angles_->positions[static_cast<size_t>(token)], angles_->magnitude,
-                row.dtype, cos, sin);
+                row.dtype, free, free + pairs);
+      free += kMade * pairs;
     }
-    const bool as_is = row.dtype == ComputeDtype(io_) && row.cos_stride == 1 && row.sin_stride == 1;
-    if (as_is && pairing_ == Pairing::half && !backward_) return {row.cos, row.sin};
-    std::byte *const cos = buffer_.data() + 2 * entries, *const sin = cos + 2 * entries;
-    SpreadRow(row, pairs_, pairing_, backward_, io_, cos, sin);
-    return {cos, sin};
+    if (as_is_) return {row.cos, row.sin};
+    SpreadRow(row, pairs_, pairing_, backward_, io_, free, free + kSpread / 2 * pairs);
+    return {free, free + kSpread / 2 * pairs};
   }
 
  private:
+  // Entries a pair, cos and sin together, of a row that CosSinRow makes and of one spread.
+  static constexpr size_t kMade = 2, kSpread = 4;
+
   Dtype io_;
   int64_t pairs_;
   Pairing pairing_;
   bool backward_;
-  RowBuffer buffer_;
+  bool as_is_ = false;
+  RowBuffer buffer_{0};
   std::optional<Array> cos_table_, sin_table_;
   std::optional<Angles> angles_;
 };
@@ -204,7 +216,7 @@ void Rotate(const Call& call, Dtype io, std::optional<Dtype> table, bool backwar
                   {x.At(token, 0, offset), x.stride[1], x.stride[2]},
                   {out.At(token, 0, offset), out.stride[1], out.stride[2]}, row.cos, row.sin);
     }
-    if (in_place) continue;
+    if (in_place || rotary_dim == head_dim) continue;
     for (int64_t head = 0; head < x.shape[1]; ++head) {
       CopyChannels(x, out, token, head, 0, offset);
       CopyChannels(x, out, token, head, offset + rotary_dim, head_dim);

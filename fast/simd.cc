@@ -1,5 +1,9 @@
 #include "posgauge/fast/simd.h"
 
+#include <array>
+#include <limits>
+#include <type_traits>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "posgauge/fast/simd.cc"
 #include <hwy/foreach_target.h>  // must come before highway.h

@@ -31,9 +31,16 @@ struct TableRow {
 /// Dtype that a rotation of `io` computes in: f64 for f64, otherwise f32.
 constexpr Dtype ComputeDtype(Dtype io) { return io == Dtype::f64 ? Dtype::f64 : Dtype::f32; }
 
-/// Brings a row into the form that RotateHeads takes, in ComputeDtype(io), exactly unless the row's
-/// dtype is wider. half: cos and sin, [pairs]. interleaved: cos twice, and -sin, +sin, [2 pairs].
-/// `backward` negates the sines.
+/// Whether RotateHeads takes rows as tables hold them, cos and sin [pairs] in ComputeDtype(io).
+constexpr bool TakesPlainRows(Dtype io, Pairing pairing) {
+  return io != Dtype::bf16 && pairing == Pairing::half;
+}
+
+/// Brings a row into the form that RotateHeads takes, exactly, in ComputeDtype(io); the row's dtype
+/// is not wider. Room for 2 pairs entries each. `backward` negates the sines. bf16 half: entries of
+/// even pairs, then those of odd ones; bf16 interleaved: as they are; otherwise half: as they are,
+/// and interleaved: every cosine twice, and every sine negated and as it is. NaNs for bf16 lose
+/// their payloads.
 void SpreadRow(const TableRow& row, int64_t pairs, Pairing pairing, bool backward, Dtype io,
                void* cos, void* sin);
 

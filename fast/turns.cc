@@ -1,6 +1,8 @@
 #include "posgauge/fast/turns.h"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "posgauge/schemes/base/error.h"
@@ -49,10 +51,12 @@ Fixed Negate(Fixed a) {
 // 1/(2 pi) cut after e + 160 places loses less than m 2^-160. |value| <= 2^34, so e <= -19 and the
 // places are among the first 142.
 Fixed TurnsOf(double value) {
-  int exponent = 0;
-  const double fraction = std::frexp(std::fabs(value), &exponent);
-  const auto integer = static_cast<uint64_t>(std::ldexp(fraction, 53));
-  const int places = exponent - 53 + 160;
+  const auto bits = std::bit_cast<uint64_t>(value);
+  const int biased = static_cast<int>(bits >> 52) & 0x7ff;
+  const uint64_t hidden = biased == 0 ? 0 : uint64_t{1} << 52;
+  const uint64_t integer = (bits & ((uint64_t{1} << 52) - 1)) | hidden;
+  const int exponent = std::max(biased, 1) - 1075;
+  const int places = exponent + 160;
   const Fixed cut = {BitsAfter(places - 64), BitsAfter(places - 128), BitsAfter(places - 192)};
   Fixed product{};
   Uint128 carry = 0;
@@ -68,6 +72,10 @@ Fixed TurnsOf(double value) {
 
 Turns TurnsOf(std::span<const double> high, std::span<const double> low) {
   Turns turns;
+  for (auto* words :
+       {&turns.fraction[0], &turns.fraction[1], &turns.fraction[2], &turns.whole, &turns.sign}) {
+    words->reserve(high.size());
+  }
   for (size_t i = 0; i < high.size(); ++i) {
     const double frequency = high[i] + low[i];
     Require(std::fabs(high[i]) <= kLargestFrequency && std::fabs(low[i]) <= kLargestFrequency,

@@ -15,8 +15,9 @@ std::vector<double> LargestFrequencies(const Subject& subject) {
   return frequencies;
 }
 
-RotaryBound Rebound(const Subject& subject, const Contract& contract, double magnitude) {
-  return RotaryBound(contract, subject.layout(), LargestFrequencies(subject), magnitude, false);
+RotaryBound Rebound(const Subject& subject, const Contract& contract, double magnitude,
+                    GivenStages given = {}) {
+  return RotaryBound(contract, subject.scheme(), LargestFrequencies(subject), magnitude, given);
 }
 
 Contract WithExactFrequency(const Subject& subject) {
@@ -43,15 +44,12 @@ RotaryBound FixedAngleBound(const Subject& subject) {
 }
 
 // The kernel's own entries have a norm up to a (1 + tau), tau the error of the sines, magnitude and
-// table at any angle (position 0 has no angle error), and once more 1 + u where the rotation's
-// arithmetic rounds them.
+// table at any angle (position 0 has no angle error). Where the rotation's arithmetic rounds them
+// they are the rounded ones, given in that arithmetic.
 RotaryBound FixedTableBound(const Subject& subject) {
-  Contract contract = WithExactAngle(subject);
+  const Contract contract = WithExactAngle(subject);
   const double tau = subject.layout().Pairs() > 0 ? FixedAngleBound(subject).Table(0, 0) : 0;
-  const double narrowed = UnitRoundoff(contract.rotate);
-  contract.trig_ulps = 0;
-  contract.trig_arithmetic = contract.table = Arithmetic::exact;
-  return Rebound(subject, contract, subject.magnitude() * (1 + tau) * (1 + narrowed));
+  return Rebound(subject, contract, subject.magnitude() * (1 + tau), {.table = contract.rotate});
 }
 
 double PairBound(const RotaryBound& bound, double position, int64_t pair, double r) {

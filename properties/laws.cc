@@ -65,6 +65,11 @@ std::vector<Law> Laws(const Scheme& scheme) {
   Append(laws, IndependenceLaws());
   Append(laws, TableLaws());
   std::visit([&](const auto& params) { Append(laws, Laws(params)); }, scheme);
+  // Where every channel rotates there is none to leave alone.
+  const Rotary& layout = RotaryOf(scheme);
+  if (layout.rotary_dim == layout.head_dim) {
+    std::erase_if(laws, [](const Law& law) { return law.name == "untouched_channels"; });
+  }
   return laws;
 }
 

@@ -144,6 +144,12 @@ class CheckDocs(Tree):
         for document in ["nothing\n", self.example("$ make gate"), "```\n$ posgauge a\n```\n"]:
             self.assertEqual(self.check(document)[0], 1, document)
 
+    def test_links_lead_somewhere(self):
+        example = self.example("$ posgauge a\na")
+        for link, status in [("[x](x.md)", 0), ("[x](bin/posgauge#part)", 0), ("[x](#part)", 0),
+                             ("[x](https://example.org/y.md)", 0), ("[x](y.md)", 1)]:
+            self.assertEqual(self.check(example + link)[0], status, link)
+
     def test_write(self):
         self.check(self.example("$ posgauge lines\n...\n$ posgauge a\nb\n$ posgauge c"), "--write")
         self.assertEqual(self.document.read_text(), self.example(

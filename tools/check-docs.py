@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Runs the examples in the documentation and compares what they print.
+"""Runs the examples in the documentation, compares what they print, and checks its links.
 
-usage: tools/check-docs.py PROGRAM [--write] [FILE...]     default files: README.md docs/*.md
+usage: tools/check-docs.py PROGRAM [--write] [FILE...]     default files: *.md docs/*.md
 
 An example is a ```console block with a line `$ posgauge ...`. Its commands (lines that begin with
 `$ `; a trailing backslash continues one) run in order, in a folder where the repository's files are
@@ -10,7 +10,7 @@ prints, stdout and stderr together; `...` stands for any text in a line, and a l
 any lines. A command that does not exit with 0 must be followed by `$ echo $?`.
 
 --write puts what is printed now in place of output that differs or is only `...`.
-Exits 1 if an example differs, or if there is none.
+Exits 1 if an example differs, if there is none, or if a link leads to no file of the repository.
 """
 
 import argparse
@@ -75,6 +75,18 @@ def run(text, status, program, folder):
     return result.stdout.splitlines(), result.returncode
 
 
+def broken_links(path):
+    """Relative links to files that are not there, as findings."""
+    fenced = False
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        fenced ^= line.lstrip().startswith("```")
+        if fenced:
+            continue
+        for target in re.findall(r"\]\(([^)#\s]+)", line):
+            if not re.match(r"[a-z]+:", target) and not (path.parent / target).exists():
+                yield f"{path}:{number}: no such file: {target}"
+
+
 def check(path, program, write):
     """The number of commands that ran and of those that differ."""
     lines = path.read_text().splitlines()
@@ -113,11 +125,13 @@ def main():
     parser.add_argument("files", type=pathlib.Path, nargs="*")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_intermixed_args()
-    files = arguments.files or [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    files = arguments.files or [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
     counts = [check(path, arguments.program.resolve(), arguments.write) for path in files]
     ran, wrong = (sum(column) for column in zip(*counts))
+    broken = [finding for path in files for finding in broken_links(path)]
+    print("\n".join(broken), end="\n" if broken else "")
     print(f"{ran} commands in {len(files)} documents, {wrong} wrong")
-    sys.exit(wrong > 0 or ran == 0)
+    sys.exit(wrong > 0 or ran == 0 or bool(broken))
 
 
 if __name__ == "__main__":

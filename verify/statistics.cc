@@ -36,12 +36,15 @@ void Statistics::Merge(const Statistics& other) {
 
 double Statistics::Quantile(double fraction) const {
   if (count_ == 0) return 0;
-  const auto wanted = static_cast<uint64_t>(
-      std::ceil(std::clamp(fraction, 0.0, 1.0) * static_cast<double>(count_)));
+  const auto wanted =
+      std::max<uint64_t>(1, static_cast<uint64_t>(std::ceil(std::clamp(fraction, 0.0, 1.0) *
+                                                            static_cast<double>(count_))));
   uint64_t seen = 0;
   for (size_t bin = 0; bin < bins_.size(); ++bin) {
     seen += bins_[bin];
     if (seen >= wanted) {
+      // The last bin has no upper edge.
+      if (bin + 1 == bins_.size()) break;
       return std::min(max_, std::exp2((static_cast<double>(bin) / 8) - 40));
     }
   }

@@ -14,6 +14,14 @@ namespace posgauge {
 
 namespace {
 
+// Text from a library, fit for any report: whatever is not printable ASCII becomes a '?'.
+std::string Printable(std::string text) {
+  for (char& c : text) {
+    if (c < ' ' || c > '~') c = '?';
+  }
+  return text;
+}
+
 std::vector<std::string> Words(const char* text) {
   std::istringstream stream{std::string(text == nullptr ? "" : text)};
   std::vector<std::string> words;
@@ -148,9 +156,10 @@ void Call(const KernelInfo& info, const Scheme& scheme, const std::vector<Named>
   std::array<char, 512> why{};
   const int32_t status = info.kernel->run(&call, why.data(), why.size());
   why.back() = '\0';
-  if (status == POSGAUGE_UNSUPPORTED) throw Unsupported(why.data());
+  const std::string reason = Printable(why.data());
+  if (status == POSGAUGE_UNSUPPORTED) throw Unsupported(reason);
   if (status != POSGAUGE_OK) {
-    throw KernelFailure(fmt::format("{} answered {}: {}", info.name, status, why.data()));
+    throw KernelFailure(fmt::format("{} answered {}: {}", info.name, status, reason));
   }
 }
 
@@ -206,6 +215,15 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
     throw FormatError("kernel descriptor lacks a name, a quantity or a run function");
   }
   name = descriptor.name;
+  // Names stand in repro ids and reports.
+  const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+  if (!plain) {
+    throw FormatError(fmt::format(
+        "kernel '{}': a name is made of letters, digits, '.', '_' and '-'", Printable(name)));
+  }
   quantity = descriptor.quantity;
   if (std::ranges::find(kQuantities, quantity) == kQuantities.end()) {
     throw FormatError(fmt::format("kernel {}: quantity must be one of {}, got '{}'", name,
