@@ -474,12 +474,35 @@ TEST(bound, AnythingIsAllowedWhereSomethingOverflows) {
   EXPECT_EQ(formed.pipeline.frequencies()[15].high, 0);
   EXPECT_TRUE(std::isinf(
       Make("frequency=f16:rn angle=f16 position=i64 flush=no", scheme).bound.Angle(70000, 15)));
+  // An angle that overflows at a position that does not: base below 1 makes frequencies above 1.
+  const Scheme rising = Narrow("rope", {"base=0.0001"}, "half");
+  const Declared turned = Make("frequency=f16:rn angle=f16 position=f16 flush=no", rising);
+  EXPECT_TRUE(std::isinf(turned.bound.Angle(1000, 15)));
+  EXPECT_TRUE(std::isfinite(turned.bound.Angle(1, 15)));
+  const std::vector<double> thousand = {1000};
+  EXPECT_EQ(RotateUnder(turned, thousand).use.over(), 0u);
   // A table whose magnitude its format does not hold.
   const Scheme loud = Narrow("yarn", {"attention_factor=70000"}, "half");
   EXPECT_TRUE(std::isinf(Make("position=i64 frequency=exact angle=exact trig=1ulp:f32 table=f16 "
                               "rotate=f32 store=f32:rne flush=no",
                               loud)
                              .bound.ElementExcess(1, 0, 1)));
+}
+
+// Below its normal range a format loses more than u: a magnitude of 3e-6 is half a hundred
+// subnormals of f16.
+TEST(bound, PipelineKeepsItsContractWhereTheMagnitudeIsTiny) {
+  const Scheme quiet = Narrow("yarn", {"attention_factor=3e-6"}, "half");
+  const std::vector<double> positions = {0, 1, 257, 4095, 131071};
+  double largest = 0;
+  for (const std::string& line : kContracts) {
+    const Declared declared = Make(line, quiet);
+    const Finding finding = RotateUnder(declared, positions);
+    EXPECT_EQ(finding.use.over(), 0u) << line << "\n" << Told(finding);
+    ExpectStagesWithin(declared, positions);
+    if (declared.contract.table == Arithmetic::f16) largest = std::max(largest, finding.use.max());
+  }
+  EXPECT_GT(largest, 0.2);
 }
 
 TEST(bound, PositionsLoseWhatTheirFormatDoesNotHold) {
@@ -522,6 +545,10 @@ TEST(bound, GivenStagesCostNothingButTheirNarrowing) {
   EXPECT_GE(table.ElementExcess(100, 1, 1), 2 * u);
   EXPECT_LT(table.ElementExcess(100, 1, 1), 2.001 * u);
   EXPECT_GE(bound(line, {.table = Arithmetic::f64}).ElementExcess(100, 1, 1), 3 * u);
+  // Inputs that are wider than the rotation are narrowed too: f32 ones to bf16.
+  const std::string narrow =
+      "table=bf16 rotate=bf16 store=f32:rne flush=no position=i64 angle=exact";
+  EXPECT_GE(bound(narrow, {.table = Arithmetic::bf16}).ElementExcess(100, 1, 1), 3 * 0x1p-8);
   EXPECT_LT(bound(line, {.table = Arithmetic::bf16}).ElementExcess(100, 1, 1),
             2.001 * u * (1 + 0x1p-8));
 }
