@@ -364,6 +364,7 @@ TEST(bound, IsNotSlackForAnySingleStage) {
                                            "rotate=f16:fma store=f16:rne",
                                            "rotate=bf16:fma store=bf16:rne",
                                            "rotate=f32 store=bf16:rne",
+                                           "rotate=f32 store=f32:rtz",
                                            "rotate=f32 store=f32:rne flush=yes",
                                            "rotate=f16 store=f16:rne flush=yes"};
   for (const std::string& stage : stages) {
