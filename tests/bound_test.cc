@@ -245,6 +245,8 @@ const std::vector<std::string> kContracts = {
     "flush=yes",
     "position=i64 frequency=f64:pow angle=f64 trig=1ulp:f64 table=f64 rotate=f64 store=f64:rne "
     "flush=yes",
+    "position=i64 frequency=exact angle=exact trig=1ulp:f32 table=f32 rotate=f32 store=f16:rne "
+    "flush=yes",
     // nothing declared
     "",
 };
@@ -412,6 +414,30 @@ TEST(bound, IsExceededByWhatTheContractDoesNotAllow) {
     // A pipeline that is f32 throughout stores f32 numbers whichever way it rounds.
     EXPECT_EQ(over > 0, !to.ends_with("rtz")) << to;
   }
+}
+
+// The first terms of each formula, where they can be counted by hand: u = 2^-24, x = 2i/d, ln the
+// logarithm of the base.
+TEST(bound, FormulasAndTurnsCostWhatTheyRound) {
+  const double u = 0x1p-24, ln = std::log(10000.0);
+  const auto bound = [](const std::string& line, int64_t dim) {
+    const Scheme scheme = ParseScheme("rope", {fmt::format("head_dim={}", dim)});
+    return Make("flush=no position=i64 " + line, scheme).bound;
+  };
+  const auto expect = [&](double limit, double roundoffs) {
+    EXPECT_GE(limit, roundoffs * u);
+    EXPECT_LE(limit, roundoffs * u * (1 + 64 * u));
+  };
+  expect(bound("frequency=f32:rn", 128).Frequency(7), 1);
+  // 7/64 is a binary fraction, 7/12 is none.
+  expect(bound("frequency=f32:pow", 128).Frequency(7), 3);
+  expect(bound("frequency=f32:pow", 24).Frequency(7), 3 + 7 / 12.0 * ln);
+  expect(bound("frequency=f32:exp", 128).Frequency(7), 2 + 4 * 7 / 64.0 * ln);
+  expect(bound("frequency=f32:recurrence", 128).Frequency(7), 7 * (3 + 1));
+  // A turn is cut once as a frequency and twice as a product.
+  const double turn = 2 * std::numbers::pi, p = 1 << 20;
+  EXPECT_GE(bound("frequency=exact angle=turn64", 128).Angle(p, 3), turn * (0x1p-64 * p + 0x1p-63));
+  EXPECT_LT(bound("frequency=exact angle=turn96", 128).Angle(p, 3), turn * 1.01 * 0x1p-63);
 }
 
 // The case that no amount of position alone shows: a blend amplifies the error of its weights.
