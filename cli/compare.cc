@@ -138,7 +138,7 @@ int Execute(const Options& options) {
   // The second verdict is always said; it decides only where that was asked for.
   if (options.require == "adequate") report.verdicts.push_back(adequate);
   report.facts = {fmt::format("case      {}", options.case_path),
-                  fmt::format("scheme    {}", ToJson(asked.scheme).dump()),
+                  fmt::format("scheme    {}", Text(asked.scheme)),
                   fmt::format("contract  {}{}", contract.Text(),
                               options.contract.empty() ? "  (none declared: the default)" : "")};
   const Verdict& keeps = report.verdicts.front();

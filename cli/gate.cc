@@ -61,6 +61,12 @@ std::string Word(const Verdict& verdict) {
                                           : std::string(VariantName(verdict.outcome));
 }
 
+// Not being adequate is a failure only where --require says so.
+std::string AdequateWord(const Verdict& verdict) {
+  return fmt::format("{} {:.2f}", verdict.outcome == Outcome::pass ? "yes" : "no",
+                     verdict.use.max());
+}
+
 std::string Share(const std::vector<Verdict>& verdicts) {
   const auto passed = std::ranges::count(verdicts, Outcome::pass, &Verdict::outcome);
   const auto tried = std::ranges::count_if(verdicts, [](const Verdict& verdict) {
@@ -80,7 +86,7 @@ std::string Row(std::string_view name, size_t width, std::string_view contract,
 std::string Summary(const KernelResult& result, size_t width) {
   const KernelCheck& check = result.check;
   return Row(result.info->name, width, Word(check.keeps_contract),
-             check.adequate ? Word(*check.adequate) : "-",
+             check.adequate ? AdequateWord(*check.adequate) : "-",
              check.adequate ? fmt::format("{}", check.adequate_horizon) : "-", Share(result.laws),
              Share(result.golden));
 }

@@ -51,7 +51,7 @@ HWY_INLINE void RotateAdjacent(D d, const T* in, T* out, const C* cos, const C* 
 // f32 to the bits whose upper half is the bf16, as StoreAs rounds. A NaN has no bits in its lower
 // half, as neither inputs nor rows have any there, so that nothing carries out of it.
 template <class D>
-HWY_INLINE hn::VFromD<hn::RebindToUnsigned<D>> RoundedBits(D d, hn::VFromD<D> value) {
+HWY_INLINE hn::VFromD<hn::RebindToUnsigned<D>> RoundedBits(D, hn::VFromD<D> value) {
   const hn::RebindToUnsigned<D> d32;
   const auto bits = hn::BitCast(d32, value);
   const auto last = hn::And(hn::ShiftRight<16>(bits), hn::Set(d32, 1));

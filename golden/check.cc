@@ -88,7 +88,7 @@ void CheckFiles(const Files& stored_files, const std::filesystem::path& path, Ch
   } catch (const FormatError& error) {
     // A payload that is not the one the manifest speaks of need not be readable.
     if (hash == actual) throw;
-    return differs(error.what());
+    return differs(std::string(error.what()).substr(file.size() + 2));  // without "file: "
   }
 
   for (const Case& golden_case : stored.cases) {

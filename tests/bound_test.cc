@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <iterator>
 #include <numbers>
 
 #include <gtest/gtest.h>
@@ -367,7 +369,7 @@ TEST(bound, IsNotSlackForAnySingleStage) {
   for (const std::string& stage : stages) {
     double largest = 0;
     for (const auto& [name, settings] : kSchemes) {
-      if (name == "ntk" || name == "yarn") continue;
+      if (name == "yarn") continue;
       const Declared declared = Make(Only(stage), Narrow(name, settings, "half"));
       double used = RotateUnder(declared, kOddPositions).use.max();
       EXPECT_LE(used, 1) << stage << " on " << name;
@@ -618,6 +620,28 @@ TEST(bound, ExportedTablesAreHeldToTheRoundingThatTheIntervalLeaves) {
     // The pipeline rounds its sines to f32 at once, so that only a narrower table shows.
     EXPECT_EQ(finding.use.max() > 0.2, declared.contract.table == Arithmetic::bf16) << one.line;
   }
+}
+
+// The figures of the worked example in docs/contracts.md, as they stand there.
+TEST(bound, WorkedExampleOfTheDocumentation) {
+  std::ifstream file(std::string(POSGAUGE_SOURCE_DIR) + "/docs/contracts.md");
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const size_t begin = text.find("## A worked example");
+  ASSERT_NE(begin, std::string::npos);
+  const auto printed = [&](const std::string& stage) {
+    const size_t row = text.find("| " + stage + " | ", begin);
+    const size_t end = text.find(" |\n", row), start = text.rfind("| ", end) + 2;
+    return row == std::string::npos ? "no such row" : text.substr(start, end - start);
+  };
+  const size_t line = text.find("    position=", begin) + 4;
+  const Declared declared =
+      Make(text.substr(line, text.find('\n', line) - line), ParseScheme("rope", {}));
+  const auto shown = [](double bound) { return fmt::format("{:.3e}", bound); };
+  EXPECT_EQ(printed("frequency"), shown(declared.bound.Frequency(1)));
+  EXPECT_EQ(printed("angle"), shown(declared.bound.Angle(4095, 1)));
+  EXPECT_EQ(printed("table"), shown(declared.bound.Table(4095, 1)));
+  EXPECT_EQ(printed("element"), shown(declared.bound.ElementExcess(4095, 1, 1)));
+  EXPECT_EQ(printed("pair"), shown(declared.bound.Pair(4095, 1, 1)));
 }
 
 }  // namespace

@@ -179,6 +179,11 @@ struct Witness {
 const std::vector<Witness> kWitnesses = {
     {244786, 6, true, true, Dtype::f64, 0x1.6a33cf133f4efp-1, 0x1.6a33cf133f4eep-1},
     {566735, 45, false, false, Dtype::f64, -0x1.6ca78b7fdfa3ep-1, -0x1.6ca78b7fdfa3cp-1},
+    // The worst of the sine's polynomial.
+    {100508, 43, true, true, Dtype::f64, -0x1.62047f4d2523ap-1, -0x1.62047f4d2523bp-1},
+    {4038952345, 9, false, true, Dtype::f64, 0x1.68eb2278c119cp-1, 0x1.68eb2278c119dp-1},
+    {644683, 12, true, false, Dtype::f64, 0x1.68ae43742344p-1, 0x1.68ae437423441p-1},
+    {696325, 3, false, false, Dtype::f64, 0x1.5168201bb2ac2p-1, 0x1.5168201bb2ac3p-1},
     {548383, 19, true, true, Dtype::f32, -0x1.8c0494p-3, -0x1.8c0496p-3},
     {548383, 19, true, false, Dtype::f32, -0x1.8c0494p-3, -0x1.8c0496p-3},
 };

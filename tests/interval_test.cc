@@ -125,7 +125,7 @@ TEST(interval, DirectedPowersLieOnTheirSide) {
       mpfr_clears(power, root, nullptr);
       // And no wider than a few units of the last place.
       EXPECT_LE((up - down) / up, Real<38>(0x1p-120));
-      EXPECT_LT(down, up);
+      EXPECT_EQ(down == up, base == 10000 && n == 3);  // a million
     }
   }
 }

@@ -217,7 +217,7 @@ TEST(laws, WithoutAPartnerOrRoomAreUnsupported) {
     EXPECT_EQ(verdict.outcome, Outcome::unsupported) << Line(verdict);
     EXPECT_FALSE(verdict.note.empty()) << law;
   }
-  // Where every channel rotates there is none to leave alone.
+  // Every channel rotates: there is none to leave alone.
   EXPECT_FALSE(FindLaw(subject.scheme(), "untouched_channels").has_value());
   // A law of another quantity is not among them; asked for by name it says so.
   const Law table = FindLaw(subject.scheme(), "table_norm").value();

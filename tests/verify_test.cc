@@ -129,7 +129,7 @@ TEST(plan, HoldsEveryPositionWorthChecking) {
     for (int bit = 0; bit < 53; ++bit) {
       for (int64_t near = -1; near <= 1; ++near) {
         const int64_t position = (int64_t{1} << bit) + near;
-        if (position <= largest) EXPECT_TRUE(has(position)) << position;
+        EXPECT_TRUE(position > largest || has(position)) << position;
       }
     }
     for (int64_t length : lengths) {
@@ -405,6 +405,33 @@ TEST(kernel, MalformedDescriptorsAreRefusedByName) {
   EXPECT_EQ(KernelInfo(silent).contract, Contract::Parse("", Dtype::f32));
 }
 
+// Handed in bf16, a frequency is up to 2^-8 larger than the real one, and so is the angle that the
+// kernel must form from it and the error that f32 makes there.
+TEST(kernel, HandedFrequenciesAreTheOnesThatCount) {
+  posgauge_kernel kernel = Descriptor();
+  kernel.inputs = "x:f32 positions:f64 frequency:bf16 magnitude:bf16";
+  kernel.contract = "position=i64 angle=f32 trig=1ulp:f32 table=f32 rotate=f32 store=f32 flush=no";
+  const KernelInfo info(kernel);
+  const Subject subject(info, ParseScheme("yarn", {"factor=40", "head_dim=32"}));
+  EXPECT_EQ(subject.NotCovered(), std::vector<std::string>{"frequency"});
+  EXPECT_FALSE(subject.GivenIsExact());
+  const RoundedValues handed = subject.given().Frequencies(Dtype::f64);
+  const double u = 0x1p-24, p = 1000;
+  bool larger = false;
+  for (int64_t pair = 0; pair < 16; ++pair) {
+    const double frequency = handed.values[static_cast<size_t>(pair)];
+    EXPECT_EQ(RoundTo(FormatOf(Dtype::bf16), frequency), frequency);
+    larger = larger || frequency > subject.frequencies()[static_cast<size_t>(pair)];
+    EXPECT_EQ(subject.local_bound().Frequency(pair), 0);
+    EXPECT_GE(subject.local_bound().Angle(p, pair), u * p * frequency) << pair;
+    // End to end the rounding of what was handed over is an error.
+    EXPECT_GE(subject.bound().Frequency(pair), 0x1p-8);
+  }
+  EXPECT_TRUE(larger);
+  EXPECT_EQ(subject.given().Magnitude(Dtype::f64).values[0],
+            RoundTo(FormatOf(Dtype::bf16), subject.magnitude()));
+}
+
 TEST(library, RefusesWhatHoldsNoKernels) {
   const std::filesystem::path folder = POSGAUGE_TEST_LIBRARIES;
   const auto refusal = [](const std::filesystem::path& path) {
@@ -550,7 +577,7 @@ TEST(repro, IdsReadBackForAnyScheme) {
                    .kernel = "fast.rotate.bf16",
                    .scheme = ParseScheme("llama3", {"base=500000", "factor=32"}),
                    .positions = 131071.0};
-  EXPECT_EQ(id.Text(), "contract/fast.rotate.bf16/llama3,factor=32/p131071/h4/s1");
+  EXPECT_EQ(id.Text(), "contract/fast.rotate.bf16/llama3,factor=32.0/p131071/h4/s1");
 }
 
 TEST(repro, MalformedIdsAreRefusedByPart) {

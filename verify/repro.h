@@ -11,7 +11,7 @@ namespace posgauge {
 
 /// All it takes to run one failing check again, as one word without characters that a shell minds:
 ///
-///   contract/fast.rotate.bf16/llama3,base=500000,factor=8/p131071/h4/s1
+///   contract/fast.rotate.bf16/llama3,factor=32.0/p131071/h4/s1
 ///
 /// check, kernel, the scheme with the fields that differ from its defaults, positions (p: one; n: a
 /// plan of so many up to so far, n2048-131071), heads, seed.

@@ -1,0 +1,238 @@
+// posgauge golden write | make: from plans, or from a model's config or a scheme.
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <memory>
+
+#include <fmt/format.h>
+
+#include "posgauge/cli/command.h"
+#include "posgauge/cli/golden_record.h"
+#include "posgauge/cli/scheme_options.h"
+#include "posgauge/golden/generate.h"
+#include "posgauge/golden/plan.h"
+
+namespace posgauge::cli {
+
+namespace {
+
+using namespace golden;
+using nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+struct Written {
+  std::string file;
+  size_t cases = 0, bytes = 0;
+  ProofCounts proof;
+};
+
+// Computes and writes FOLDER/NAME.json and .safetensors.
+Written Write(Manifest& manifest, const fs::path& folder, const std::string& name) {
+  manifest.generator = "posgauge";
+  manifest.version = POSGAUGE_VERSION;
+  try {
+    Compute(manifest);
+  } catch (const ParameterError& error) {
+    throw ParameterError(fmt::format("{}: {}", name, error.what()));
+  }
+  const Files files = Encode(manifest, name + ".safetensors");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) {
+    throw FileError(fmt::format("{}: cannot create: {}", folder.string(), error.message()));
+  }
+  WriteFiles(folder / name, files);
+  Written written{(folder / (name + ".json")).string(),
+                  manifest.cases.size(),
+                  files.manifest.size() + files.payload.size(),
+                  {}};
+  for (const Case& golden_case : manifest.cases) {
+    for (const auto& [output, roundings] : golden_case.outputs) {
+      for (const auto& [dtype, rounding] : roundings) written.proof.Merge(rounding.proof);
+    }
+  }
+  return written;
+}
+
+int Report(const std::vector<Written>& all, bool json) {
+  ordered_json record{{"version", 1}, {"written", ordered_json::array()}};
+  for (const Written& written : all) {
+    record["written"].push_back({{"file", written.file},
+                                 {"cases", written.cases},
+                                 {"bytes", written.bytes},
+                                 {"proof", ProofRecord(written.proof)}});
+    if (!json) {
+      fmt::print("{}: {} cases, {} bytes, {}\n", written.file, written.cases, written.bytes,
+                 ProofText(written.proof));
+    }
+  }
+  if (json) fmt::print("{}\n", record.dump(2));
+  return all.empty() ? kNothingDone : kHolds;
+}
+
+struct WriteOptions {
+  std::string plans = "golden";
+  std::string out = "golden/vectors";
+  bool json = false;
+};
+
+int WritePlans(const WriteOptions& options) {
+  std::vector<Written> all;
+  for (auto& [word, manifests] : ReadPlans(options.plans)) {
+    for (PlannedManifest& planned : manifests) {
+      all.push_back(Write(planned.manifest, fs::path(options.out) / word, planned.name));
+    }
+  }
+  return Report(all, options.json);
+}
+
+struct MakeOptions {
+  SchemeOptions scheme;
+  std::vector<std::string> quantities = {"frequencies", "magnitude", "table", "rotate"};
+  std::vector<std::string> positions;
+  std::vector<std::string> dtypes = {"f64", "f32", "bf16", "f16"};
+  int64_t heads = 1;
+  uint64_t seed = 0;
+  std::string out, name;
+  bool json = false;
+};
+
+double ParsePosition(const std::string& text) {
+  char* end = nullptr;
+  const double position = std::strtod(text.c_str(), &end);
+  Require(!text.empty() && *end == '\0' && std::isfinite(position),
+          "--positions must be finite numbers or FIRST:END, got '{}'", text);
+  return position;
+}
+
+// "0", "131071", "-0.5", "0:128" (0 to 127).
+std::vector<double> ParsePositions(const std::vector<std::string>& words) {
+  constexpr double kMostPositions = 1 << 20;
+  std::vector<double> positions;
+  for (const std::string& word : words) {
+    const size_t colon = word.find(':');
+    if (colon == std::string::npos) {
+      positions.push_back(ParsePosition(word));
+      continue;
+    }
+    const double first = ParsePosition(word.substr(0, colon));
+    const double end = ParsePosition(word.substr(colon + 1));
+    Require(first < end && end - first <= kMostPositions && std::fabs(first) <= 0x1p53 &&
+                std::fabs(end) <= 0x1p53,
+            "--positions FIRST:END must ascend by at most {}, got {}", kMostPositions, word);
+    for (double position = first; position < end; ++position) positions.push_back(position);
+  }
+  return positions;
+}
+
+// Lower-case words joined by '-', as ids and file names are.
+std::string IdOf(const std::string& text) {
+  std::string id;
+  for (char c : text) {
+    const bool upper = c >= 'A' && c <= 'Z';
+    if (upper || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')) {
+      id += upper ? static_cast<char>(c - 'A' + 'a') : c;
+    } else if (!id.empty() && id.back() != '-') {
+      id += '-';
+    }
+  }
+  while (id.ends_with('-')) id.pop_back();
+  return id;
+}
+
+Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantity) {
+  Case golden_case;
+  golden_case.id = IdOf(std::string(VariantName(quantity)));
+  golden_case.quantity = quantity;
+  golden_case.comment = fmt::format("made on request, seed {}", options.seed);
+  for (Dtype dtype : kFloatDtypes) {
+    const bool wanted = std::ranges::any_of(
+        options.dtypes, [&](const std::string& name) { return ParseDtype(name) == dtype; });
+    if (wanted) golden_case.dtypes.push_back(dtype);
+  }
+  Require(!golden_case.dtypes.empty(), "--dtype must name some of f64, f32, bf16, f16, got {}",
+          fmt::join(options.dtypes, ", "));
+  const std::vector<double> positions = ParsePositions(options.positions);
+  const auto tokens = static_cast<int64_t>(positions.size());
+  for (const std::string& input : InputsOf(quantity)) {
+    Tensor& tensor = golden_case.inputs[input];
+    if (input == "scale") {
+      const double head_dim = static_cast<double>(RotaryOf(scheme).head_dim);
+      tensor = Tensor::FromValues(Dtype::f64, {1}, std::array{1 / std::sqrt(head_dim)});
+    } else if (input.ends_with("positions")) {
+      Require(tokens > 0, "--positions must be given for {}", VariantName(quantity));
+      tensor = Tensor::FromValues(Dtype::f64, {tokens}, positions);
+    } else {
+      tensor = RandomInput({tokens, options.heads, RotaryOf(scheme).head_dim}, options.seed,
+                           fmt::format("{}/{}", golden_case.id, input));
+    }
+  }
+  return golden_case;
+}
+
+int Make(const MakeOptions& options) {
+  Require(options.heads >= 1, "--heads must be at least 1, got {}", options.heads);
+  const ModelConfig model = options.scheme.Resolve();
+  const std::string stem = !options.name.empty() ? options.name
+                           : options.scheme.config.empty()
+                               ? options.scheme.scheme
+                               : fs::path(options.scheme.config).stem().string();
+  std::vector<Written> all;
+  for (const LayerGroup& group : model.groups) {
+    Manifest manifest;
+    manifest.scheme = group.scheme;
+    manifest.comment = fmt::format("{}, layers {}", stem, group.kind);
+    // The file's name only: the same config gives the same bytes wherever it lies.
+    if (!options.scheme.config.empty()) {
+      manifest.source = fmt::format(
+          "{}, layers {}", fs::path(options.scheme.config).filename().string(), group.kind);
+    }
+    for (const std::string& name : options.quantities) {
+      manifest.cases.push_back(
+          MakeCase(options, group.scheme, ParseVariant<Quantity>("--quantity", name)));
+    }
+    const std::string name = IdOf(model.groups.size() == 1 ? stem : stem + "-" + group.kind);
+    Require(!name.empty(), "--name must hold a letter or digit, got '{}'", stem);
+    all.push_back(Write(manifest, options.out, name));
+  }
+  return Report(all, options.json);
+}
+
+}  // namespace
+
+void AddGoldenWrite(CLI::App& golden, int& exit_code) {
+  CLI::App* command =
+      golden.add_subcommand("write", "Make the shipped vectors from the plans of every scheme");
+  auto options = std::make_shared<WriteOptions>();
+  command->add_option("--plans", options->plans, "folder of flags.json, SCHEME.json and models/")
+      ->capture_default_str();
+  command->add_option("--out", options->out, "folder for SCHEME/NAME.json")->capture_default_str();
+  command->add_flag("--json", options->json, "print JSON");
+  command->callback([options, &exit_code] { exit_code = WritePlans(*options); });
+}
+
+void AddGoldenMake(CLI::App& golden, int& exit_code) {
+  CLI::App* command = golden.add_subcommand("make", "Make vectors for a model or a scheme");
+  auto options = std::make_shared<MakeOptions>();
+  options->scheme.AddTo(*command);
+  command
+      ->add_option("--quantity", options->quantities,
+                   "frequencies, magnitude, table, rotate, rotate_backward, scores")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option("--positions", options->positions,
+                   "numbers and ranges FIRST:END without END: 0:16,4095,4096,131071")
+      ->delimiter(',');
+  command->add_option("--dtype", options->dtypes, "dtypes of the values")
+      ->delimiter(',')
+      ->capture_default_str();
+  command->add_option("--heads", options->heads, "heads of x, q and k")->capture_default_str();
+  command->add_option("--seed", options->seed, "seed of x, q and k")->capture_default_str();
+  command->add_option("--out", options->out, "folder for the files")->required();
+  command->add_option("--name", options->name, "file name without extension");
+  command->add_flag("--json", options->json, "print JSON");
+  command->callback([options, &exit_code] { exit_code = Make(*options); });
+}
+
+}  // namespace posgauge::cli
