@@ -305,7 +305,8 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
             return;
           }
           const double limit = bound.ElementExcess(position, e.pair, e.r);
-          if (!(limit <= kBlindShare * bound.magnitude() * e.r) && e.r > 0) collector.AddBlind();
+          // A pair of zeros shows as little.
+          if (!(limit <= kBlindShare * bound.magnitude() * e.r)) collector.AddBlind();
           const double excess = RoundingIntervalExcess(io, rounding, got, e.truth);
           const double measuring =
               e.r * 2 * (truth.radius + kMeasuringError * bound.magnitude()) + kMeasuringUnderflow;
