@@ -138,7 +138,7 @@ int Execute(const Options& options) {
   // The second verdict is always said; it decides only where that was asked for.
   if (options.require == "adequate") report.verdicts.push_back(adequate);
   report.facts = {fmt::format("case      {}", options.case_path),
-                  fmt::format("scheme    {}", ToJson(asked.scheme).dump()),
+                  fmt::format("scheme    {}", Text(asked.scheme)),
                   fmt::format("contract  {}{}", contract.Text(),
                               options.contract.empty() ? "  (none declared: the default)" : "")};
   const Verdict& keeps = report.verdicts.front();
@@ -147,8 +147,12 @@ int Execute(const Options& options) {
       keeps.outcome == Outcome::fail || (options.require == "adequate" && !is_adequate);
   report.exit_code = violated ? kViolated : executed ? kHolds : kNothingDone;
   report.conclusion = {
-      fmt::format("keeps its contract  {}  use {:.3g} of the bound over {} values",
-                  VariantName(keeps.outcome), keeps.use.max(), keeps.use.count()),
+      fmt::format(
+          "keeps its contract  {}  use {:.3g} of the bound over {} values, {:.3g} % of them "
+          "blind (bound above a tenth of the pair norm)",
+          VariantName(keeps.outcome), keeps.use.max(), keeps.use.count(),
+          100.0 * static_cast<double>(findings.contract.blind) /
+              static_cast<double>(std::max<uint64_t>(keeps.use.count(), 1))),
       fmt::format("adequate            {}  within {:g} spacings up to position {}",
                   VariantName(adequate.outcome), options.budget, findings.budget.holds_to)};
   if (options.as_json) {

@@ -61,6 +61,12 @@ std::string Word(const Verdict& verdict) {
                                           : std::string(VariantName(verdict.outcome));
 }
 
+// Not being adequate is a failure only where --require says so.
+std::string AdequateWord(const Verdict& verdict) {
+  return fmt::format("{} {:.2f}", verdict.outcome == Outcome::pass ? "yes" : "no",
+                     verdict.use.max());
+}
+
 std::string Share(const std::vector<Verdict>& verdicts) {
   const auto passed = std::ranges::count(verdicts, Outcome::pass, &Verdict::outcome);
   const auto tried = std::ranges::count_if(verdicts, [](const Verdict& verdict) {
@@ -80,7 +86,7 @@ std::string Row(std::string_view name, size_t width, std::string_view contract,
 std::string Summary(const KernelResult& result, size_t width) {
   const KernelCheck& check = result.check;
   return Row(result.info->name, width, Word(check.keeps_contract),
-             check.adequate ? Word(*check.adequate) : "-",
+             check.adequate ? AdequateWord(*check.adequate) : "-",
              check.adequate ? fmt::format("{}", check.adequate_horizon) : "-", Share(result.laws),
              Share(result.golden));
 }
@@ -197,6 +203,12 @@ class Gate {
       report_.verdicts.push_back(std::move(verdict));
     };
     add(result.check.keeps_contract, true);
+    if (result.check.blind > 0) {
+      blind_.push_back(fmt::format(
+          "{} {:.3g} %", result.info->name,
+          100.0 * static_cast<double>(result.check.blind) /
+              static_cast<double>(std::max<uint64_t>(result.check.keeps_contract.use.count(), 1))));
+    }
     if (result.check.adequate) {
       if (result.check.adequate->outcome != Outcome::pass) inadequate_.push_back(result.info->name);
       if (options_.require == "adequate") add(*result.check.adequate, true);
@@ -285,6 +297,11 @@ class Gate {
             : fmt::format("not within {:g} spacings of exact arithmetic everywhere: {}",
                           options_.budget, fmt::join(inadequate_, ", "));
     report_.conclusion.push_back("adequate: " + adequacy);
+    if (!blind_.empty()) {
+      report_.conclusion.push_back(
+          fmt::format("blind (bound above a tenth of the pair norm), share of values: {}",
+                      fmt::join(blind_, ", ")));
+    }
     report_.conclusion.push_back(
         uncovered_.empty()
             ? "covered: every stage from the config to the output" +
@@ -300,7 +317,7 @@ class Gate {
   ModelConfig model_;
   std::optional<GoldenVectors> golden_;
   Report report_;
-  std::vector<std::string> inadequate_;
+  std::vector<std::string> inadequate_, blind_;
   std::set<std::string> uncovered_, waived_;
   uint64_t values_ = 0;
 };

@@ -6,41 +6,39 @@ namespace posgauge {
 
 namespace {
 
-// The kernel's frequencies may be larger than the real ones by their error, and angles with them.
+// The kernel's frequencies may be larger than the real ones by their error, and by another rounding
+// where the angle's arithmetic does not hold them; angles with them.
 std::vector<double> LargestFrequencies(const Subject& subject) {
   std::vector<double> frequencies = subject.frequencies();
   for (size_t i = 0; i < frequencies.size(); ++i) {
-    frequencies[i] *= 1 + subject.bound().Frequency(static_cast<int64_t>(i));
+    frequencies[i] *= (1 + subject.bound().Frequency(static_cast<int64_t>(i))) *
+                      (1 + UnitRoundoff(subject.bound().contract().angle));
   }
   return frequencies;
 }
 
 RotaryBound Rebound(const Subject& subject, const Contract& contract, double magnitude,
-                    GivenStages given = {}) {
+                    GivenStages given) {
   return RotaryBound(contract, subject.scheme(), LargestFrequencies(subject), magnitude, given);
 }
 
-Contract WithExactFrequency(const Subject& subject) {
-  Contract contract = subject.bound().contract();
-  contract.frequency = Arithmetic::exact;
-  contract.frequency_formula = FrequencyFormula::rn;
-  return contract;
-}
-
 Contract WithExactAngle(const Subject& subject) {
-  Contract contract = WithExactFrequency(subject);
+  Contract contract = subject.bound().contract();
   contract.position = contract.angle = Arithmetic::exact;
   return contract;
 }
 
 }  // namespace
 
+// Given in the angle's arithmetic: what it rounds them to is the same at every position.
 RotaryBound FixedFrequencyBound(const Subject& subject) {
-  return Rebound(subject, WithExactFrequency(subject), subject.magnitude());
+  const Contract& contract = subject.bound().contract();
+  return Rebound(subject, contract, subject.magnitude(), {.frequency = contract.angle});
 }
 
 RotaryBound FixedAngleBound(const Subject& subject) {
-  return Rebound(subject, WithExactAngle(subject), subject.magnitude());
+  return Rebound(subject, WithExactAngle(subject), subject.magnitude(),
+                 {.frequency = Arithmetic::exact});
 }
 
 // The kernel's own entries have a norm up to a (1 + tau), tau the error of the sines, magnitude and

@@ -116,6 +116,15 @@ void RequirePositions(Positions positions) {
 
 }  // namespace
 
+namespace {
+
+// MPFR caches constants a thread; a thread that ends gives them back.
+struct ReleaseMpfrCache {
+  ~ReleaseMpfrCache() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
+};
+
+}  // namespace
+
 struct ExactRotation::Ladder {
   std::variant<Scheme, Given> source;
   Rotary layout;
@@ -125,6 +134,7 @@ struct ExactRotation::Ladder {
   // The rotation at level L. Throws Undecided where that precision does not suffice to form it.
   template <size_t L>
   const Rotation<Interval<kDigits[L]>>& At() const {
+    thread_local const ReleaseMpfrCache release;
     auto& level = std::get<L>(levels);
     std::call_once(level.once, [&] {
       try {

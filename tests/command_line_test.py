@@ -96,7 +96,7 @@ class Refusals(unittest.TestCase):
             (["rope", "bass=3"], "bass"),
             (["rope", "base"], "field=value"),
             (["spiral"], "spiral"),
-            (["yarn", "original_length=16", "factor=4"], "inverted"),
+            (["yarn", "original_length=4", "factor=4"], "inverted"),
         ):
             arguments = ["describe", "--scheme", settings[0]]
             for setting in settings[1:]:
@@ -132,13 +132,17 @@ class Refusals(unittest.TestCase):
         payload = self.folder / f"{name}.safetensors"
         manifest = self.folder / f"{name}.json"
         whole, text = payload.read_bytes(), manifest.read_text()
-        payload.write_bytes(whole[:-1])
-        self.refuse("golden", "verify", self.folder, says=name)
-        payload.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
-        self.refuse("golden", "verify", self.folder, says="sha256")
+        tampered = whole[:-1] + bytes([whole[-1] ^ 1])
+        for bytes_now in (whole[:-1], tampered):
+            payload.write_bytes(bytes_now)
+            self.refuse("golden", "show", manifest, says=name)
+            self.refuse("gate", LLAMA, "--golden", self.folder, says=name)
+            # Finding a difference is what verify is for.
+            self.assertEqual(run("golden", "verify", self.folder).returncode, 1)
         payload.write_bytes(whole)
+        self.assertEqual(run("golden", "verify", self.folder).returncode, 0)
         manifest.write_text(text[: len(text) // 2])
-        self.refuse("golden", "verify", self.folder, says=str(manifest))
+        self.refuse("golden", "show", manifest, says=str(manifest))
 
     def test_case_files(self):
         run("gate", LLAMA, "--kernel", "fast.rotate.f32", "--positions", 8, "--waive",
@@ -169,7 +173,7 @@ class Gate(unittest.TestCase):
         self.assertGreaterEqual(len(configs), 6)
         for config in configs:
             with self.subTest(config=config.name):
-                result = run("gate", config, "--positions", 64, "--heads", 2,
+                result = run("gate", config, "--positions", 32, "--heads", 1,
                              *NEEDED.get(config.stem, []))
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
                 self.assertIn("HOLDS", result.stdout)

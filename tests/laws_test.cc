@@ -211,12 +211,14 @@ TEST(laws, WithoutAPartnerOrRoomAreUnsupported) {
   const Subject subject(FaultyKernel("honest.rotate.f32"), SchemeAt(kLinear));
   const std::vector<Verdict> verdicts =
       CheckLaws(subject, StandardCases(subject, {.cases = 1, .rows = 1, .heads = 1}, 1));
-  for (const std::string_view law : {"adjoint", "backward", "untouched_channels",
-                                     "head_permutation", "token_permutation", "chunking"}) {
+  for (const std::string_view law :
+       {"adjoint", "backward", "head_permutation", "token_permutation", "chunking"}) {
     const Verdict verdict = Of(verdicts, law);
     EXPECT_EQ(verdict.outcome, Outcome::unsupported) << Line(verdict);
     EXPECT_FALSE(verdict.note.empty()) << law;
   }
+  // Every channel rotates: there is none to leave alone.
+  EXPECT_FALSE(FindLaw(subject.scheme(), "untouched_channels").has_value());
   // A law of another quantity is not among them; asked for by name it says so.
   const Law table = FindLaw(subject.scheme(), "table_norm").value();
   EXPECT_TRUE(std::ranges::find(verdicts, "table_norm", &Verdict::check) == verdicts.end());

@@ -19,9 +19,11 @@ static int32_t Run(const posgauge_call* call, char* why, size_t why_size) {
 
 static const posgauge_kernel kKernels[2] = {
 #ifdef WRONG_DESCRIPTOR
-    KERNEL(16, "a"), KERNEL(16, "b"),
+    KERNEL(16, "a"),
+    KERNEL(16, "b"),
 #else
-    KERNEL(sizeof(posgauge_kernel), "a"), KERNEL(sizeof(posgauge_kernel), "a"),
+    KERNEL(sizeof(posgauge_kernel), "a"),
+    KERNEL(sizeof(posgauge_kernel), "a"),
 #endif
 };
 

@@ -17,8 +17,8 @@ BUILD = ROOT / "build" / "coverage"
 ROOMS = ["reference", "schemes", "fast", "golden"]
 
 
-def run(*command):
-    subprocess.run([str(word) for word in command], cwd=ROOT, check=True, stdin=subprocess.DEVNULL)
+def run(*command, folder=ROOT):
+    subprocess.run([str(word) for word in command], cwd=folder, check=True, stdin=subprocess.DEVNULL)
 
 
 def main():
@@ -38,7 +38,7 @@ def main():
     filters = [f"--filter={ROOT}/{room}/" for room in ROOMS]
     run("gcovr", "--root", ROOT, "--object-directory", BUILD, *filters, "-j", arguments.jobs,
         "--exclude-unreachable-branches", "--json-summary", "--json-summary-pretty",
-        "--output", summary, BUILD)
+        "--output", summary, BUILD, folder=BUILD)  # gcov drops its files where it runs
 
     files = json.loads(summary.read_text())["files"]
     below = False

@@ -24,6 +24,7 @@ void Append(Finding& all, Finding block) {
   const bool unbroken = all.use.over() == 0;
   all.use.Merge(block.use);
   all.blind += block.blind;
+  all.idle += block.idle;
   if (!all.first_failure) all.first_failure = block.first_failure;
   if (!all.worst || (block.worst && block.worst->use > all.worst->use)) all.worst = block.worst;
   if (unbroken && block.holds_to >= 0) all.holds_to = std::max(all.holds_to, block.holds_to);

@@ -58,12 +58,14 @@ class Collector {
     }
   }
   void AddBlind() { ++finding_.blind; }
+  void AddIdle() { ++finding_.idle; }
 
   // What another collector of the same positions saw; the result does not depend on the order.
   void Merge(const Collector& other) {
     const Finding& more = other.finding_;
     finding_.use.Merge(more.use);
     finding_.blind += more.blind;
+    finding_.idle += more.idle;
     std::ranges::transform(uses_, other.uses_, uses_.begin(),
                            [](double a, double b) { return std::max(a, b); });
     const auto worse = [&] {
@@ -305,7 +307,11 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
             return;
           }
           const double limit = bound.ElementExcess(position, e.pair, e.r);
-          if (!(limit <= kBlindShare * bound.magnitude() * e.r) && e.r > 0) collector.AddBlind();
+          if (e.r == 0) {
+            collector.AddIdle();
+          } else if (!(limit <= kBlindShare * bound.magnitude() * e.r)) {
+            collector.AddBlind();
+          }
           const double excess = RoundingIntervalExcess(io, rounding, got, e.truth);
           const double measuring =
               e.r * 2 * (truth.radius + kMeasuringError * bound.magnitude()) + kMeasuringUnderflow;
@@ -460,7 +466,7 @@ Verdict ToVerdict(std::string check, std::string claim, std::string subject,
   verdict.worst = finding.worst;
   if (finding.use.over() > 0) {
     verdict.outcome = Outcome::fail;
-  } else if (finding.use.count() > 0 && finding.blind >= finding.use.count()) {
+  } else if (finding.blind > 0 && finding.blind + finding.idle >= finding.use.count()) {
     verdict.outcome = Outcome::blind;
     verdict.note = "the contract allows an error above a tenth of the pair norm everywhere";
   } else if (finding.use.count() == 0) {

@@ -32,6 +32,7 @@ struct Finding {
   std::optional<Witness> first_failure;  // the smallest |position| that fails
   std::optional<Witness> worst;
   uint64_t blind = 0;   // values whose limit exceeds a tenth of the pair norm
+  uint64_t idle = 0;    // values of pairs that are zero: any kernel gets them right
   double holds_to = 0;  // the largest |position| up to which every checked one holds
   std::vector<std::pair<double, double>> profile;  // |position| ascending, largest use there
 };
