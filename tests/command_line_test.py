@@ -206,15 +206,6 @@ class Gate(unittest.TestCase):
         self.assertEqual(result.returncode, 0)
         self.assertIn("waived", result.stdout)
 
-    def test_nothing_executed(self):
-        # 2^24 + 1 is no f32 position, and no kernel of the selection takes another.
-        result = run("gate", LLAMA, "--library", FAULTY, "--kernel", "honest.rotate_with_table.f32",
-                     "--scheme", "rope")
-        self.assertEqual(result.returncode, 2)
-        result = run("gate", LLAMA, "--kernel", "fast.table.f32", "--max-position", 2**53,
-                     "--positions", 1, "--waive", "frequency")
-        self.assertIn(result.returncode, (0, 4), result.stderr)
-
 
 class FaultyKernels(unittest.TestCase):
     """Wrong kernels through the same interface: red, with a place and a line that repeats it."""
