@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "posgauge/schemes/all.h"
+#include "posgauge/schemes/base/kind.h"
 
 namespace posgauge {
 
@@ -29,7 +30,9 @@ std::string_view Name(const Scheme& scheme);
 /// Throws ParameterError that begins with the scheme's word.
 void Validate(const Scheme& scheme);
 
-/// The rotary block of a rotary scheme.
+bool IsRotary(const Scheme& scheme);
+
+/// The rotary block of a rotary scheme. Throws ParameterError for others.
 const Rotary& RotaryOf(const Scheme& scheme);
 Rotary& RotaryOf(Scheme& scheme);
 
