@@ -140,12 +140,12 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
   inputs.Located([&] { CheckInputs(scheme, golden_case); });
 
   const JsonReader outputs = reader["outputs"];
-  outputs.Keys(OutputsOf(golden_case.quantity));
+  outputs.Keys(OutputsOf(scheme, golden_case.quantity));
   std::vector<std::string> keys = {"shape"};
   for (Dtype dtype : golden_case.dtypes) keys.emplace_back(Name(dtype));
   const std::vector<int64_t> shape = OutputShape(scheme, golden_case);
   bool undecided = false;
-  for (const std::string& name : OutputsOf(golden_case.quantity)) {
+  for (const std::string& name : OutputsOf(scheme, golden_case.quantity)) {
     outputs[name].Keys(keys);
     outputs[name]["shape"].Demand(outputs[name]["shape"].Counts() == shape, "must be [{}], got {}",
                                   fmt::join(shape, ", "), Excerpt(outputs[name]["shape"].value()));

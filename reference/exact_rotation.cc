@@ -5,6 +5,7 @@
 #include <mutex>
 #include <tuple>
 
+#include "posgauge/reference/addition.h"
 #include "posgauge/reference/all.h"
 #include "posgauge/reference/parallel.h"
 #include "posgauge/reference/rounding.h"
@@ -39,8 +40,8 @@ Rotation<I> RotationOf(const std::variant<Scheme, Given>& source, Direction dire
     }
     return rotation;
   }
-  Rotation<I> rotation =
-      std::visit([](const auto& params) { return Exact<I>(params); }, std::get<Scheme>(source));
+  Rotation<I> rotation = std::visit([](const auto& params) { return AsRotation(Exact<I>(params)); },
+                                    std::get<Scheme>(source));
   if (direction == Direction::clockwise) {
     for (I& frequency : rotation.frequency) frequency = -frequency;
   }
@@ -195,11 +196,24 @@ struct ExactRotation::Ladder {
   }
 };
 
+namespace {
+
+// An addition's waves turn one pair each.
+Rotary LayoutOf(const Scheme& scheme) {
+  if (IsRotary(scheme)) return RotaryOf(scheme);
+  const size_t waves =
+      std::visit([](const auto& params) { return Exact<double>(params).frequency.size(); }, scheme);
+  const auto width = static_cast<int64_t>(2 * waves);
+  return {.head_dim = width, .rotary_dim = width};
+}
+
+}  // namespace
+
 ExactRotation::ExactRotation(const Scheme& scheme) {
   Validate(scheme);
   auto ladder = std::make_shared<Ladder>();
   ladder->source = scheme;
-  ladder->layout = RotaryOf(scheme);
+  ladder->layout = LayoutOf(scheme);
   ladder_ = ladder;
   ladder->WithLowest([](const auto&) {});  // refusals come now, not at the first use
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posgauge/verify/judge_addition.h"
 #include "posgauge/verify/plan.h"
 
 namespace posgauge {
@@ -11,10 +12,6 @@ namespace {
 
 constexpr const char* kContractClaim =
     "every value is within the bound derived from the declared arithmetic";
-
-std::string BudgetClaim(double budget) {
-  return fmt::format("every pair is within {:g} spacings of its dtype of exact arithmetic", budget);
-}
 
 // Working memory stays bounded: positions are checked in blocks.
 constexpr size_t kBlock = 1024;
@@ -42,6 +39,11 @@ TruthTable ExactTruth(const RotationTruth& truth, Positions positions) {
   return TruthOf(truth.exact(), positions);
 }
 
+Tensor InputOf(const Subject& subject, const RotationTruth&, Positions positions,
+               const TruthTable& exact, const CheckPlan& plan) {
+  return PlanInput(subject.layout(), positions, plan.heads, subject.io(), exact, plan.seed);
+}
+
 Findings CheckBlock(const Subject& subject, const RotationTruth& truth, Positions positions,
                     const TruthTable& exact, const CheckPlan& plan) {
   const KernelInfo& info = subject.info();
@@ -59,7 +61,7 @@ Findings CheckBlock(const Subject& subject, const RotationTruth& truth, Position
     return {HoldToBound(table, layout, positions, given, truth.local_bound(), magnitude),
             HoldToBudget(table, layout, positions, exact, magnitude, plan.budget)};
   }
-  const Tensor x = PlanInput(layout, positions, plan.heads, subject.io(), exact, plan.seed);
+  const Tensor x = InputOf(subject, truth, positions, exact, plan);
   const Tensor out = subject.Rotate(positions, x);
   const Rotated rotated{layout, positions, x, out, info.quantity == "rotate_backward"};
   return {HoldToBound(rotated, given, truth.local_bound()),
@@ -69,6 +71,36 @@ Findings CheckBlock(const Subject& subject, const RotationTruth& truth, Position
 Finding CheckFrequencies(const Subject& subject, const RotationTruth& truth) {
   return HoldToBound(subject.Frequencies(), truth.exact().EncloseFrequencies(),
                      truth.exact().EncloseMagnitude(), truth.local_bound());
+}
+
+RowTruth ExactTruth(const AdditionTruth& truth, Positions positions) {
+  return TruthOf(truth.exact(), positions);
+}
+
+Tensor InputOf(const Subject& subject, const AdditionTruth& truth, Positions positions,
+               const RowTruth& exact, const CheckPlan& plan) {
+  return PlanEmbeddings(truth.exact().width(), positions, subject.io(), exact, plan.seed);
+}
+
+Findings CheckBlock(const Subject& subject, const AdditionTruth& truth, Positions positions,
+                    const RowTruth& exact, const CheckPlan& plan) {
+  std::optional<RowTruth> own;
+  if (subject.TakesTable()) {
+    own = TruthOf(truth.SuppliedRows(positions));
+  } else if (!truth.GivenIsExact()) {
+    own = TruthOf(truth.given(), positions);
+  }
+  const RowTruth& given = own ? *own : exact;
+  const bool embeds = subject.info().quantity == "embed";
+  const Tensor x = embeds ? InputOf(subject, truth, positions, exact, plan) : Tensor();
+  const Tensor out = embeds ? subject.Embed(positions, x) : subject.Rows(positions);
+  const Added added{truth.exact(), positions, embeds ? &x : nullptr, out};
+  return {HoldToBound(added, given, truth.local_bound()), HoldToBudget(added, exact, plan.budget)};
+}
+
+Finding CheckFrequencies(const Subject& subject, const AdditionTruth& truth) {
+  return HoldToBound(subject.Frequencies(), truth.exact().EncloseFrequencies(), {{{1, 0}}, 0},
+                     truth.local_bound().waves());
 }
 
 // One kernel's state while blocks go by.
@@ -116,7 +148,8 @@ KernelCheck Conclude(const Subject& subject, const Running& running, const Check
   }
   check.blind = running.all.contract.blind;
   if (subject.info().quantity == "frequencies") return check;
-  check.adequate = ToVerdict("adequate", BudgetClaim(plan.budget), name, running.all.budget);
+  check.adequate =
+      ToVerdict("adequate", BudgetClaim(subject.scheme(), plan.budget), name, running.all.budget);
   check.contract_horizon = running.all.contract.holds_to;
   check.adequate_horizon = running.all.budget.holds_to;
   if (running.positions < plan.positions.size()) {
@@ -127,6 +160,19 @@ KernelCheck Conclude(const Subject& subject, const Running& running, const Check
 }
 
 }  // namespace
+
+Tensor InputFor(const Subject& subject, const CheckPlan& plan) {
+  return std::visit(
+      [&](const auto& truth) {
+        return InputOf(subject, truth, plan.positions, ExactTruth(truth, plan.positions), plan);
+      },
+      subject.truth());
+}
+
+std::string BudgetClaim(const Scheme& scheme, double budget) {
+  return fmt::format("every {} is within {:g} spacings of its dtype of exact arithmetic",
+                     IsRotary(scheme) ? "pair" : "value", budget);
+}
 
 std::vector<double> ServedPositions(const KernelInfo& info, const std::vector<double>& positions) {
   std::vector<double> served;

@@ -41,8 +41,8 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
   return specs;
 }
 
-constexpr std::array<std::string_view, 4> kQuantities = {"frequencies", "table", "rotate",
-                                                         "rotate_backward"};
+constexpr std::array<std::string_view, 5> kQuantities = {"frequencies", "table", "rotate",
+                                                         "rotate_backward", "embed"};
 
 }  // namespace
 
@@ -91,12 +91,15 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
                                   Name(contract.store), Name(io())));
   }
   invariances = Words(descriptor.invariances);
-  const bool needs_x = quantity == "rotate" || quantity == "rotate_backward";
+  const bool needs_x = quantity == "rotate" || quantity == "rotate_backward" || quantity == "embed";
   if (needs_x && (Input("x") == nullptr || outputs[0].name != "out")) {
     throw FormatError(fmt::format("kernel {}: {} takes x and yields out", name, quantity));
   }
-  if (quantity != "frequencies" && Input("cos") == nullptr && Input("positions") == nullptr) {
-    throw FormatError(fmt::format("kernel {} takes neither positions nor cos and sin", name));
+  const bool embeds = quantity == "embed";
+  const bool given_table = Input(embeds ? "rows" : "cos") != nullptr;
+  if (quantity != "frequencies" && !given_table && Input("positions") == nullptr) {
+    throw FormatError(fmt::format("kernel {} takes neither positions nor {}", name,
+                                  embeds ? "rows" : "cos and sin"));
   }
 }
 
@@ -114,13 +117,18 @@ bool KernelInfo::Declares(std::string_view invariance) const {
   return std::ranges::find(invariances, invariance) != invariances.end();
 }
 
+// `*` means every scheme that has the quantity: a table of rows belongs to additions, one of cos
+// and sin to rotations.
 bool KernelInfo::Serves(const Scheme& scheme) const {
+  if (!schemes.empty() && std::ranges::find(schemes, Name(scheme)) == schemes.end()) return false;
+  const bool adds = quantity == "embed" || outputs[0].name == "rows";
+  if (!IsRotary(scheme)) return adds || quantity == "frequencies";
+  if (adds) return false;
   const Rotary& layout = RotaryOf(scheme);
-  const bool known = schemes.empty() || std::ranges::find(schemes, Name(scheme)) != schemes.end();
   const bool paired = quantity == "frequencies" || quantity == "table" ||
                       std::ranges::find(pairings, layout.pairing) != pairings.end();
   const int64_t widest = kernel->largest_rotary_dim;
-  return known && paired && (widest == 0 || layout.rotary_dim <= widest);
+  return paired && (widest == 0 || layout.rotary_dim <= widest);
 }
 
 }  // namespace posgauge

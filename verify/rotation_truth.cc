@@ -4,31 +4,16 @@
 #include <deque>
 #include <mutex>
 
+#include "posgauge/verify/given_stages.h"
+
 namespace posgauge {
 
 namespace {
 
-// Against the end-to-end truth what posgauge hands over is a rounding of it, against the local
-// truth it is exact. `frequencies` are the ones that the truth is computed from.
+// `frequencies` are the ones that the truth is computed from.
 RotaryBound BoundOf(const KernelInfo& info, const Scheme& scheme, std::vector<double> frequencies,
                     double magnitude, bool local) {
-  Contract contract = info.contract;
-  GivenStages given;
-  if (const TensorSpec* frequency = info.Input("frequency")) {
-    contract.frequency_formula = FrequencyFormula::rn;
-    // A pair of doubles is a rounding in both truths.
-    const bool pair = info.Input("frequency_low") != nullptr;
-    contract.frequency = pair ? Arithmetic::dd : ArithmeticOf(frequency->dtypes.front());
-    if (local && !pair) given.frequency = contract.frequency;
-  }
-  if (const TensorSpec* table = info.Input("cos")) {
-    contract.position = contract.frequency = contract.angle = contract.trig_arithmetic =
-        Arithmetic::exact;
-    contract.frequency_formula = FrequencyFormula::rn;
-    contract.trig_ulps = 0;
-    contract.table = ArithmeticOf(table->dtypes.front());
-    if (local) given.table = contract.table;
-  }
+  const auto [contract, given] = ContractWithGiven(info, local);
   return RotaryBound(contract, scheme, std::move(frequencies), magnitude, given);
 }
 
@@ -86,14 +71,6 @@ TablePair RotationTruth::SuppliedTable(Positions positions) const {
   if (tables_->kept.size() == Tables::kKept) tables_->kept.pop_front();
   tables_->kept.emplace_back(std::vector<double>(positions.begin(), positions.end()), supplied);
   return supplied;
-}
-
-Tensor FrequencyTensor(const TensorSpec& spec, const std::vector<DoubleDouble>& frequencies) {
-  std::vector<double> values;
-  for (DoubleDouble value : frequencies) {
-    values.push_back(spec.name == "frequency" ? value.high : value.low);
-  }
-  return Tensor::FromValues(spec.dtypes.front(), {static_cast<int64_t>(values.size())}, values);
 }
 
 std::optional<Tensor> RotationTruth::Supply(const TensorSpec& spec, Positions positions) const {

@@ -60,7 +60,4 @@ class RotationTruth {
   RotaryBound bound_, local_bound_;
 };
 
-/// The part of frequencies that a tensor of that name holds, [pairs]: high or low parts.
-Tensor FrequencyTensor(const TensorSpec& spec, const std::vector<DoubleDouble>& frequencies);
-
 }  // namespace posgauge

@@ -33,10 +33,33 @@ Tensor Take(std::vector<Named>& tensors, std::string_view name) {
 
 }  // namespace
 
-Subject::Subject(const KernelInfo& info, const Scheme& scheme)
-    : info_(info), scheme_(scheme), truth_(RotationTruth(info, scheme)) {}
+namespace {
 
-const RotationTruth& Subject::rotation() const { return std::get<RotationTruth>(truth_); }
+// The one place where a scheme's kind chooses.
+Subject::Truth TruthFor(const KernelInfo& info, const Scheme& scheme) {
+  if (IsRotary(scheme)) return RotationTruth(info, scheme);
+  return AdditionTruth(info, scheme);
+}
+
+template <class Kind>
+const Kind& KindOf(const Subject::Truth& truth, const Scheme& scheme, std::string_view wanted) {
+  const auto* kind = std::get_if<Kind>(&truth);
+  Require(kind != nullptr, "{} is no {}", Name(scheme), wanted);
+  return *kind;
+}
+
+}  // namespace
+
+Subject::Subject(const KernelInfo& info, const Scheme& scheme)
+    : info_(info), scheme_(scheme), truth_(TruthFor(info, scheme)) {}
+
+const RotationTruth& Subject::rotation() const {
+  return KindOf<RotationTruth>(truth_, scheme_, "rotation");
+}
+
+const AdditionTruth& Subject::addition() const {
+  return KindOf<AdditionTruth>(truth_, scheme_, "addition of rows");
+}
 
 std::vector<std::string> Subject::NotCovered() const {
   if (TakesTable()) return {"frequency", "table"};
@@ -92,32 +115,41 @@ Subject::FrequencyOutput Subject::Frequencies() const {
   return result;
 }
 
-std::vector<Named> Subject::Run(Positions positions, int64_t width) const {
-  std::vector<Named> outputs;
-  for (const TensorSpec& spec : info_.outputs) {
-    outputs.push_back({spec.name, Poisoned(spec.dtypes.front(),
-                                           {static_cast<int64_t>(positions.size()), width})});
-  }
-  CallKernel(info_, scheme_, InputsFor(positions, nullptr), outputs, false);
-  return outputs;
-}
-
-Tensor Subject::Apply(Positions positions, const Tensor& x, bool in_place) const {
+std::vector<Named> Subject::Answer(Positions positions, const Tensor& x, bool in_place) const {
   if (in_place && info_.kernel->in_place == 0) {
     throw Unsupported("the kernel does not write over its input");
   }
-  std::vector<Named> outputs = {{"out", Poisoned(x.dtype(), x.shape())}};
-  CallKernel(info_, scheme_, InputsFor(positions, &x), outputs, in_place);
-  return std::move(outputs[0].tensor);
+  std::vector<Named> outputs;
+  if (info_.quantity == "table") {
+    const auto tokens = static_cast<int64_t>(positions.size());
+    const int64_t width = IsRotary(scheme_) ? FrequencyCount(scheme_) : WidthOf(scheme_);
+    for (const TensorSpec& spec : info_.outputs) {
+      outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {tokens, width})});
+    }
+    CallKernel(info_, scheme_, InputsFor(positions, nullptr), outputs, false);
+  } else {
+    outputs.push_back({"out", Poisoned(x.dtype(), x.shape())});
+    CallKernel(info_, scheme_, InputsFor(positions, &x), outputs, in_place);
+  }
+  return outputs;
 }
 
 TablePair Subject::Table(Positions positions) const {
-  std::vector<Named> outputs = Run(positions, layout().Pairs());
+  std::vector<Named> outputs = Answer(positions, {});
   return {Take(outputs, "cos"), Take(outputs, "sin")};
 }
 
+Tensor Subject::Rows(Positions positions) const {
+  std::vector<Named> outputs = Answer(positions, {});
+  return Take(outputs, "rows");
+}
+
 Tensor Subject::Rotate(Positions positions, const Tensor& x, bool in_place) const {
-  return Apply(positions, x, in_place);
+  return std::move(Answer(positions, x, in_place)[0].tensor);
+}
+
+Tensor Subject::Embed(Positions positions, const Tensor& x, bool in_place) const {
+  return std::move(Answer(positions, x, in_place)[0].tensor);
 }
 
 }  // namespace posgauge

@@ -4,6 +4,7 @@
 #include <variant>
 #include <vector>
 
+#include "posgauge/verify/addition_truth.h"
 #include "posgauge/verify/kernel_call.h"
 #include "posgauge/verify/kernel_info.h"
 #include "posgauge/verify/rotation_truth.h"
@@ -23,14 +24,17 @@ class Subject {
 
   /// Stages whose results posgauge supplied ("frequency", "table"): not covered by a verdict.
   std::vector<std::string> NotCovered() const;
-  bool TakesTable() const { return info_.Input("cos") != nullptr; }
+  bool TakesTable() const {
+    return info_.Input("cos") != nullptr || info_.Input("rows") != nullptr;
+  }
 
   /// What the kernel is held to, by the scheme's kind.
-  using Truth = std::variant<RotationTruth>;
+  using Truth = std::variant<RotationTruth, AdditionTruth>;
   const Truth& truth() const { return truth_; }
 
   /// Of one kind. Throws ParameterError for a scheme of another.
   const RotationTruth& rotation() const;
+  const AdditionTruth& addition() const;
 
   // Of a rotation: shorter names for what its laws ask for all the time.
   const Rotary& layout() const { return RotaryOf(scheme_); }
@@ -56,13 +60,19 @@ class Subject {
   /// [tokens, heads, head_dim] of dtype io(). `in_place` writes over a copy of x.
   Tensor Rotate(Positions positions, const Tensor& x, bool in_place = false) const;
 
+  /// The quantity `table` of an addition, [tokens, width].
+  Tensor Rows(Positions positions) const;
+
+  /// The quantity `embed`: x and the result [tokens, width] of dtype io().
+  Tensor Embed(Positions positions, const Tensor& x, bool in_place = false) const;
+
+  /// Whatever the kernel yields for these positions and, where its quantity has one, x, in the
+  /// order that it declares: any quantity but `frequencies`.
+  std::vector<Named> Answer(Positions positions, const Tensor& x, bool in_place = false) const;
+
  private:
   // Everything that the kernel takes, by name.
   std::vector<Named> InputsFor(Positions positions, const Tensor* x) const;
-  // The kernel's tensors [tokens, width] for these positions, in the order that it declares.
-  std::vector<Named> Run(Positions positions, int64_t width) const;
-  // The one output of the shape of x.
-  Tensor Apply(Positions positions, const Tensor& x, bool in_place) const;
 
   KernelInfo info_;
   Scheme scheme_;

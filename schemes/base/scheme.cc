@@ -153,6 +153,28 @@ const Rotary& RotaryOf(const Scheme& scheme) {
 
 Rotary& RotaryOf(Scheme& scheme) { return const_cast<Rotary&>(RotaryOf(std::as_const(scheme))); }
 
+int64_t WidthOf(const Scheme& scheme) {
+  return std::visit(
+      []<class Params>(const Params& params) -> int64_t {
+        if constexpr (Adds<Params>) return params.width;
+        throw ParameterError(
+            fmt::format("{} adds no rows to embeddings: {}", Params::kName, Params::kSummary));
+      },
+      scheme);
+}
+
+int64_t FrequencyCount(const Scheme& scheme) {
+  return std::visit(
+      []<class Params>(const Params& params) {
+        if constexpr (Rotates<Params>) {
+          return params.rotary.Pairs();
+        } else {
+          return params.Waves();
+        }
+      },
+      scheme);
+}
+
 std::string Text(const Scheme& scheme) {
   std::string text(Name(scheme));
   const nlohmann::ordered_json fields = ToJson(scheme);

@@ -36,6 +36,12 @@ bool IsRotary(const Scheme& scheme);
 const Rotary& RotaryOf(const Scheme& scheme);
 Rotary& RotaryOf(Scheme& scheme);
 
+/// Channels of a row that a scheme adds to embeddings. Throws ParameterError for others.
+int64_t WidthOf(const Scheme& scheme);
+
+/// Pairs of a rotary scheme, waves of an addition.
+int64_t FrequencyCount(const Scheme& scheme);
+
 /// For people: "yarn head_dim=128 rotary_dim=128 ...", every field that is set.
 std::string Text(const Scheme& scheme);
 

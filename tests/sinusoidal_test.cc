@@ -1,0 +1,1 @@
+#include "posgauge/properties/sinusoidal.h"
