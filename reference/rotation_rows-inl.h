@@ -124,7 +124,7 @@ HWY_INLINE void Append(Mask mask, size_t first, std::vector<int64_t>* indices) {
 
 // To binary64: high + (low -+ width), each one correct rounding, agree.
 void RoundRowWide(const double* high, const double* low, size_t count, double width, double* out,
-                  std::vector<int64_t>* undecided) {
+                  size_t first_index, std::vector<int64_t>* undecided) {
   const D d;
   const V half_width = hn::Set(d, width);
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
@@ -132,83 +132,113 @@ void RoundRowWide(const double* high, const double* low, size_t count, double wi
     const V below = hn::Add(entry.high, hn::Sub(entry.low, half_width));
     const V above = hn::Add(entry.high, hn::Add(entry.low, half_width));
     hn::StoreU(above, d, out + i);
-    Append(hn::Ne(below, above), i, undecided);
+    Append(hn::Ne(below, above), first_index + i, undecided);
   }
 }
 
-// To a format of fewer digits. With q the format's spacing at |high| and M = 1.5 * 2^52 q, the
-// double r = |high| + M is an integer times q: |high| rounded to nearest even, subnormals included,
-// as M / q is even. The bits of r beyond M's count that integer, and added to the exponent field
-// they carry into it as the encoding wants. What is rounded away is r - M - |high|, exact; the
-// real value, within `radius` of high, rounds alike if that is less than q/2 - 2 radius: the second
-// radius because below a power of two the spacing is q/2, and radius < q/4 follows.
-template <class Store>
-HWY_INLINE void RoundRowNarrow(const double* high, size_t count, double radius, Format format,
-                               const Store& store, std::vector<int64_t>* undecided) {
+// To a format of fewer digits. With q the format's spacing at |value| and M = 1.5 * 2^52 q, the
+// double r = |value| + M is an integer times q: |value| rounded to nearest even, subnormals
+// included, as M / q is even. The bits of r beyond M's count that integer, and added to the
+// exponent field they carry into it as the encoding wants. What is rounded away is r - M - |value|,
+// exact; the real number, within `radius` of value, rounds alike if that is less than q/2 - 2
+// radius: the second radius because below a power of two the spacing is q/2, and radius < q/4
+// follows. `values(i)` yields the values of the lanes from i.
+template <class Bits, class Values>
+HWY_INLINE void RoundToBits(size_t count, const Values& values, double radius, Format format,
+                            Bits* out, size_t first_index, std::vector<int64_t>* undecided) {
   const D d;
   const hn::RebindToUnsigned<D> du;
+  const hn::Rebind<int32_t, D> di32;
+  const hn::Rebind<Bits, D> dout;
+  const V two_52 = hn::Set(d, 0x1p52);
   const V magic = hn::Set(d, 1.5 * std::ldexp(1.0, 53 - format.digits));
   const V least_magic = hn::Set(d, 1.5 * std::ldexp(1.0, 52 + format.min_quantum()));
   const V half_spacing = hn::Set(d, 0x1p-53 / 1.5);
   const V r1 = hn::Set(d, radius), r2 = hn::Set(d, 2 * radius);
   const auto exponent_mask = hn::Set(du, uint64_t{0x7ff} << 52);
   for (size_t i = 0; i < count; i += hn::Lanes(d)) {
-    const V value = hn::LoadU(d, high + i);
+    const V value = values(i);
     const V x = hn::Abs(value);
     const V power = hn::BitCast(d, hn::And(hn::BitCast(du, x), exponent_mask));
     const V m = hn::Max(hn::Mul(power, magic), least_magic);
     const V r = hn::Add(x, m);
-    const V rounded = hn::Sub(r, m);
     // M 2^-53 / 1.5 is q/2 within a rounding, which radius's slack absorbs.
     const V room = hn::Sub(hn::Mul(m, half_spacing), r2);
-    const auto known = hn::And(hn::Lt(hn::Abs(hn::Sub(x, rounded)), room), hn::Gt(x, r1));
-    store(i, value, rounded, hn::BitCast(du, r), hn::BitCast(du, m), hn::BitCast(du, least_magic));
-    Append(hn::Not(known), i, undecided);
+    const auto known = hn::And(hn::Lt(hn::Abs(hn::Sub(x, hn::Sub(r, m))), room), hn::Gt(x, r1));
+    const auto m_bits = hn::BitCast(du, m);
+    const auto field = hn::ShiftLeftSame(
+        hn::ShiftRight<52>(hn::Sub(m_bits, hn::BitCast(du, least_magic))), format.digits - 1);
+    const auto sign = hn::ShiftLeftSame(hn::ShiftRight<63>(hn::BitCast(du, value)),
+                                        static_cast<int>(8 * sizeof(Bits)) - 1);
+    const auto bits = hn::Or(hn::Add(field, hn::Sub(hn::BitCast(du, r), m_bits)), sign);
+    // Below 2^16: exact as a double, and so as an int32.
+    const V number = hn::Sub(hn::BitCast(d, hn::Or(bits, hn::BitCast(du, two_52))), two_52);
+    hn::StoreU(hn::DemoteTo(dout, hn::DemoteTo(di32, number)), dout, out + i);
+    Append(hn::Not(known), first_index + i, undecided);
   }
 }
 
-void RoundRowToF32(const double* high, size_t count, double radius, Format format, float* out,
-                   std::vector<int64_t>* undecided) {
-  const hn::Rebind<float, D> df;
-  RoundRowNarrow(
-      high, count, radius, format,
-      [&](size_t i, V value, V rounded, auto, auto, auto) {
-        hn::StoreU(hn::DemoteTo(df, hn::CopySign(rounded, value)), df, out + i);
-      },
-      undecided);
-}
-
-template <class Bits>
-void RoundRowToBits(const double* high, size_t count, double radius, Format format, Bits* out,
-                    std::vector<int64_t>* undecided) {
+// To binary32, which the processor rounds to by itself: value -+ radius agree, signs included.
+template <class Values>
+HWY_INLINE void RoundToF32(size_t count, const Values& values, double radius, float* out,
+                           size_t first_index, std::vector<int64_t>* undecided) {
   const D d;
-  const hn::RebindToUnsigned<D> du;
-  const hn::Rebind<int32_t, D> di32;
-  const hn::Rebind<Bits, D> dout;
-  const V two_52 = hn::Set(d, 0x1p52);
-  RoundRowNarrow(
-      high, count, radius, format,
-      [&](size_t i, V value, V, auto r, auto m, auto least_magic) {
-        const auto field =
-            hn::ShiftLeftSame(hn::ShiftRight<52>(hn::Sub(m, least_magic)), format.digits - 1);
-        const auto sign = hn::ShiftLeftSame(hn::ShiftRight<63>(hn::BitCast(du, value)),
-                                            static_cast<int>(8 * sizeof(Bits)) - 1);
-        const auto bits = hn::Or(hn::Add(field, hn::Sub(r, m)), sign);
-        // Below 2^16: exact as a double, and so as an int32.
-        const V number = hn::Sub(hn::BitCast(d, hn::Or(bits, hn::BitCast(du, two_52))), two_52);
-        hn::StoreU(hn::DemoteTo(dout, hn::DemoteTo(di32, number)), dout, out + i);
-      },
+  const hn::Rebind<float, D> df;
+  const hn::RebindToSigned<decltype(df)> di32;
+  const V half_width = hn::Set(d, radius);
+  for (size_t i = 0; i < count; i += hn::Lanes(d)) {
+    const V value = values(i);
+    const auto below = hn::DemoteTo(df, hn::Sub(value, half_width));
+    const auto above = hn::DemoteTo(df, hn::Add(value, half_width));
+    hn::StoreU(above, df, out + i);
+    const auto differ = hn::Xor(hn::BitCast(di32, below), hn::BitCast(di32, above));
+    if (HWY_LIKELY(hn::AllTrue(di32, hn::Eq(differ, hn::Zero(di32))))) continue;
+    Append(hn::Ne(hn::PromoteTo(d, differ), hn::Zero(d)), first_index + i, undecided);
+  }
+}
+
+template <class Values>
+HWY_INLINE void RoundNarrow(size_t count, const Values& values, double radius, Dtype dtype,
+                            void* out, size_t first_index, std::vector<int64_t>* undecided) {
+  const Format format = FormatOf(dtype);
+  switch (SizeOf(dtype)) {
+    case 4:
+      return RoundToF32(count, values, radius, static_cast<float*>(out), first_index, undecided);
+    case 2:
+      return RoundToBits(count, values, radius, format, static_cast<uint16_t*>(out), first_index,
+                         undecided);
+    default:
+      return RoundToBits(count, values, radius, format, static_cast<uint8_t*>(out), first_index,
+                         undecided);
+  }
+}
+
+// The high parts of a row.
+void RoundRowNarrow(const double* high, size_t count, double radius, Dtype dtype, void* out,
+                    size_t first_index, std::vector<int64_t>* undecided) {
+  const D d;
+  RoundNarrow(
+      count, [&](size_t i) { return hn::LoadU(d, high + i); }, radius, dtype, out, first_index,
       undecided);
 }
 
-void RoundRowTo16(const double* high, size_t count, double radius, Format format, uint16_t* out,
-                  std::vector<int64_t>* undecided) {
-  RoundRowToBits(high, count, radius, format, out, undecided);
-}
-
-void RoundRowTo8(const double* high, size_t count, double radius, Format format, uint8_t* out,
-                 std::vector<int64_t>* undecided) {
-  RoundRowToBits(high, count, radius, format, out, undecided);
+// The product of two rows, in high parts alone: cosines, then sines.
+void RoundProductNarrow(const double* a, const double* b, size_t stride, double radius, Dtype dtype,
+                        void* cos, void* sin, std::vector<int64_t>* undecided) {
+  const D d;
+  const auto at = [&](const double* row, size_t i) { return hn::LoadU(d, row + i); };
+  RoundNarrow(
+      stride,
+      [&](size_t i) {
+        return hn::NegMulAdd(at(a, stride + i), at(b, stride + i), hn::Mul(at(a, i), at(b, i)));
+      },
+      radius, dtype, cos, 0, undecided);
+  RoundNarrow(
+      stride,
+      [&](size_t i) {
+        return hn::MulAdd(at(a, i), at(b, stride + i), hn::Mul(at(a, stride + i), at(b, i)));
+      },
+      radius, dtype, sin, stride, undecided);
 }
 
 }  // namespace posgauge::HWY_NAMESPACE

@@ -1,6 +1,7 @@
 #include "posgauge/reference/rotation_rows.h"
 
 #include <cmath>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "posgauge/reference/rotation_rows.cc"
@@ -16,9 +17,8 @@ namespace posgauge {
 HWY_EXPORT(MultiplyRows);
 HWY_EXPORT(ScaleRows);
 HWY_EXPORT(RoundRowWide);
-HWY_EXPORT(RoundRowToF32);
-HWY_EXPORT(RoundRowTo16);
-HWY_EXPORT(RoundRowTo8);
+HWY_EXPORT(RoundRowNarrow);
+HWY_EXPORT(RoundProductNarrow);
 
 RotationRow::RotationRow(int64_t pairs)
     : stride((pairs + 7) / 8 * 8),
@@ -35,30 +35,27 @@ void Scale(DoubleDouble factor, RotationRow* row) {
   HWY_DYNAMIC_DISPATCH(ScaleRows)(factor, row->high.size(), row->high.data(), row->low.data());
 }
 
-void RoundRow(const RotationRow& row, double radius, int exponent, Dtype dtype, void* bits,
-              std::vector<int64_t>* undecided) {
-  const double* high = row.high.data();
-  const size_t count = row.high.size();
-  const Format format = FormatOf(dtype);
-  const double high_radius = std::ldexp(kHighRadius, exponent);
-  switch (SizeOf(dtype)) {
-    case 8:
+void RoundRow(const RotationRow& row, double radius, int exponent, Dtype dtype, void* cos,
+              void* sin, std::vector<int64_t>* undecided) {
+  const auto stride = static_cast<size_t>(row.stride);
+  for (const auto& [first, out] : {std::pair(size_t{0}, cos), std::pair(stride, sin)}) {
+    if (dtype == Dtype::f64) {
       HWY_DYNAMIC_DISPATCH(RoundRowWide)
-      (high, row.low.data(), count, radius + std::ldexp(kSumRadius, exponent),
-       static_cast<double*>(bits), undecided);
-      return;
-    case 4:
-      HWY_DYNAMIC_DISPATCH(RoundRowToF32)
-      (high, count, high_radius, format, static_cast<float*>(bits), undecided);
-      return;
-    case 2:
-      HWY_DYNAMIC_DISPATCH(RoundRowTo16)
-      (high, count, high_radius, format, static_cast<uint16_t*>(bits), undecided);
-      return;
-    default:
-      HWY_DYNAMIC_DISPATCH(RoundRowTo8)
-      (high, count, high_radius, format, static_cast<uint8_t*>(bits), undecided);
+      (row.high.data() + first, row.low.data() + first, stride,
+       radius + std::ldexp(kSumRadius, exponent), static_cast<double*>(out), first, undecided);
+    } else {
+      HWY_DYNAMIC_DISPATCH(RoundRowNarrow)
+      (row.high.data() + first, stride, std::ldexp(kHighRadius, exponent), dtype, out, first,
+       undecided);
+    }
   }
+}
+
+void RoundProduct(const RotationRow& a, const RotationRow& b, Dtype dtype, void* cos, void* sin,
+                  std::vector<int64_t>* undecided) {
+  HWY_DYNAMIC_DISPATCH(RoundProductNarrow)
+  (a.high.data(), b.high.data(), static_cast<size_t>(a.stride), kHighProductRadius, dtype, cos, sin,
+   undecided);
 }
 
 }  // namespace posgauge

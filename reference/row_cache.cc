@@ -141,10 +141,10 @@ RowWalker::RowWalker(const RowCache& cache)
                RotationRow(cache.ladder_->layout().Pairs())},
       row_(cache.ladder_->layout().Pairs()) {}
 
-const RotationRow& RowWalker::At(int64_t position) {
+std::array<const RotationRow*, 2> RowWalker::FactorsAt(int64_t position) {
   const RowCache::Digits digits = RowCache::DigitsOf(position);
-  const auto made = [&](size_t digit) -> const RotationRow& {
-    return *cache_->rows_[digit][static_cast<size_t>(digits[digit])];
+  const auto made = [&](size_t digit) {
+    return cache_->rows_[digit][static_cast<size_t>(digits[digit])].get();
   };
   if (const int64_t upper = position - digits[0]; upper != upper_) {
     upper_ = upper;
@@ -153,25 +153,25 @@ const RotationRow& RowWalker::At(int64_t position) {
     for (size_t digit = digits.size() - 1; digit > 0; --digit) {
       if (digits[digit] == 0) continue;
       if (anchor_ == nullptr) {
-        anchor_ = &made(digit);
+        anchor_ = made(digit);
       } else {
         RotationRow& product = anchors_[anchor_products_ % 2];
-        Multiply(*anchor_, made(digit), &product);
+        Multiply(*anchor_, *made(digit), &product);
         anchor_ = &product;
         ++anchor_products_;
       }
     }
   }
-  if (digits[0] == 0) {
-    products_ = anchor_products_;
-    return *anchor_;
-  }
-  if (anchor_ == nullptr) {
-    products_ = 0;
-    return made(0);
-  }
-  Multiply(*anchor_, made(0), &row_);
-  products_ = anchor_products_ + 1;
+  if (anchor_ == nullptr) return {made(0), nullptr};
+  return {anchor_, digits[0] == 0 ? nullptr : made(0)};
+}
+
+const RotationRow& RowWalker::At(int64_t position) {
+  const auto [a, b] = FactorsAt(position);
+  products_ = anchor_products_;
+  if (b == nullptr) return *a;
+  ++products_;
+  Multiply(*a, *b, &row_);
   return row_;
 }
 

@@ -58,6 +58,9 @@ class RowWalker {
   /// The row at a prepared position, 0 < position < 2^31, valid until the next call.
   const RotationRow& At(int64_t position);
 
+  /// The two rows whose product that would be; {row, null} where it is a row already.
+  std::array<const RotationRow*, 2> FactorsAt(int64_t position);
+
   /// Of the row that At gave last: |high + low - real value| <= radius.
   double radius() const { return kProductRadius[products_]; }
 

@@ -44,15 +44,20 @@ class Streamer {
   void ByRows(int64_t first, int64_t begin, int64_t end) {
     RowWalker walker(state_.rows);
     RotationRow scaled(pairs_);
-    std::vector<std::byte> bits(scaled.high.size() * sizeof(double));
+    const int64_t stride = scaled.stride;
+    std::vector<double> cos(static_cast<size_t>(stride)), sin(cos);
     std::vector<int64_t> open;
+    const bool narrow = std::ranges::none_of(
+        buffers_, [](const Buffer& buffer) { return buffer.dtype == Dtype::f64; });
     for (int64_t token = begin; token < end; ++token) {
       const int64_t position = first + token;
       if (position == 0) {
         OneByOne(token, position, [](int64_t) { return Pair{}; });
         continue;
       }
-      const RotationRow* row = &walker.At(position);
+      std::array<const RotationRow*, 2> factors = walker.FactorsAt(position);
+      const bool by_product = narrow && state_.pure && factors[1] != nullptr;
+      const RotationRow* row = by_product ? nullptr : &walker.At(position);
       if (!state_.pure) {
         scaled = *row;
         Scale(state_.Factor(), &scaled);
@@ -60,17 +65,25 @@ class Streamer {
       }
       const double radius = state_.ScaledRadius(walker.radius());
       for (Buffer& buffer : buffers_) {
-        open.clear();
-        RoundRow(*row, radius, state_.Exponent(), buffer.dtype, bits.data(), &open);
         const size_t size = SizeOf(buffer.dtype);
-        const auto at = static_cast<size_t>(token * pairs_) * size;
-        const size_t bytes = static_cast<size_t>(pairs_) * size;
-        std::memcpy(buffer.cos.data() + at, bits.data(), bytes);
-        std::memcpy(buffer.sin.data() + at, bits.data() + static_cast<size_t>(scaled.stride) * size,
-                    bytes);
+        std::byte* const cos_out = buffer.cos.data() + static_cast<size_t>(token * pairs_) * size;
+        std::byte* const sin_out = buffer.sin.data() + static_cast<size_t>(token * pairs_) * size;
+        const bool in_place = stride == pairs_;
+        void* const cos_row = in_place ? static_cast<void*>(cos_out) : cos.data();
+        void* const sin_row = in_place ? static_cast<void*>(sin_out) : sin.data();
+        open.clear();
+        if (by_product) {
+          RoundProduct(*factors[0], *factors[1], buffer.dtype, cos_row, sin_row, &open);
+        } else {
+          RoundRow(*row, radius, state_.Exponent(), buffer.dtype, cos_row, sin_row, &open);
+        }
+        if (!in_place) {
+          std::memcpy(cos_out, cos_row, static_cast<size_t>(pairs_) * size);
+          std::memcpy(sin_out, sin_row, static_cast<size_t>(pairs_) * size);
+        }
         for (int64_t index : open) {
-          const bool is_sin = index >= scaled.stride;
-          const int64_t pair = index - (is_sin ? scaled.stride : 0);
+          const bool is_sin = index >= stride;
+          const int64_t pair = index - (is_sin ? stride : 0);
           if (pair < pairs_) Resolve(buffer, token, position, pair, is_sin);
         }
       }
