@@ -124,7 +124,7 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
 
   for (const std::string& name : reader["dtypes"].Texts()) {
     golden_case.dtypes.push_back(
-        reader["dtypes"].Located([&] { return ParseFloatDtype("a dtype", name); }));
+        reader["dtypes"].Located([&] { return ParseFloatDtype("dtype", name); }));
   }
   reader["dtypes"].Demand(
       !golden_case.dtypes.empty() &&

@@ -63,7 +63,7 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
     golden_case.dtypes.clear();
     for (const std::string& name : reader["dtypes"].Texts()) {
       golden_case.dtypes.push_back(
-          reader["dtypes"].Located([&] { return ParseFloatDtype("a dtype", name); }));
+          reader["dtypes"].Located([&] { return ParseFloatDtype("dtype", name); }));
     }
   }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "posgauge/schemes/base/error.h"
+#include "posgauge/schemes/base/fields.h"
 
 namespace posgauge {
 
@@ -30,7 +31,8 @@ std::string_view Name(Dtype dtype) { return kNames[static_cast<size_t>(dtype)]; 
 
 Dtype ParseDtype(std::string_view name) {
   const auto* at = std::find(kNames.begin(), kNames.end(), name);
-  Require(at != kNames.end(), "dtype must be one of {}, got '{}'", fmt::join(kNames, ", "), name);
+  Require(at != kNames.end(), "dtype must be one of {}, got {}", fmt::join(kNames, ", "),
+          Shown(name));
   return static_cast<Dtype>(at - kNames.begin());
 }
 
@@ -41,7 +43,7 @@ Dtype ParseFloatDtype(std::string_view what, std::string_view name) {
   std::array<std::string_view, kFloatDtypes.size()> names;
   std::ranges::transform(kFloatDtypes, names.begin(), Name);
   throw ParameterError(
-      fmt::format("{} must be one of {}, got '{}'", what, fmt::join(names, ", "), name));
+      fmt::format("{} must be one of {}, got {}", what, fmt::join(names, ", "), Shown(name)));
 }
 
 double Largest(Format format) {
