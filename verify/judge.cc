@@ -242,12 +242,14 @@ TruthTable TruthOf(const TablePair& supplied) {
 
 double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored,
                               DoubleDouble truth) {
-  if (std::isnan(stored)) return HUGE_VAL;
   const Format format = FormatOf(dtype);
-  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
-  const double sign = std::signbit(stored) ? -1 : 1;
-  if (std::isinf(stored)) {
-    // What rounds to infinity: to nearest everything from half an ulp beyond the largest number,
+  if (std::isnan(stored) && format.infinities) return HUGE_VAL;
+  const double largest = Largest(format);
+  // A NaN that stands for what overflows stands for both signs.
+  const bool negative = std::isnan(stored) ? std::signbit(truth.high) : std::signbit(stored);
+  const double sign = negative ? -1 : 1;
+  if (!std::isfinite(stored)) {
+    // What overflows: to nearest everything from half an ulp beyond the largest number,
     // stochastically everything beyond it; truncated nothing finite. For f64 that half ulp is
     // beyond what the difference can show: largest stands for it.
     if (rounding == StoreRounding::rtz) return std::isinf(truth.high) ? 0 : HUGE_VAL;

@@ -42,6 +42,11 @@ std::vector<double> PlanPositions(int64_t count, int64_t largest,
   return {positions.begin(), positions.end()};
 }
 
+int MiddleOctaves(Dtype dtype) {
+  const Format format = FormatOf(dtype);
+  return std::min(60, (format.max_exponent - format.min_exponent) / 2);
+}
+
 namespace {
 
 // A number of either sign whose size is uniform over `octaves` binades centred at 1.
@@ -86,15 +91,13 @@ Tensor PlanInput(const Rotary& layout, Positions positions, int64_t heads, Dtype
                  const TruthTable& truth, uint64_t seed) {
   const auto head_dim = static_cast<size_t>(layout.head_dim);
   const auto pairs = static_cast<size_t>(layout.Pairs());
-  // Half of f16's exponent range; the same for the others, whose range is wider, is enough.
-  const int middle_octaves = dtype == Dtype::f16 ? 14 : 60;
   std::vector<double> values(positions.size() * static_cast<size_t>(heads) * head_dim);
   for (size_t token = 0; token < positions.size(); ++token) {
     for (int64_t head = 0; head < heads; ++head) {
       Random random(seed, fmt::format("input {} {}", positions[token], head));
       const size_t start = (token * static_cast<size_t>(heads) + static_cast<size_t>(head));
       FillRow(layout, std::span(values).subspan(start * head_dim, head_dim), head % 4,
-              middle_octaves, std::span(truth.cos).subspan(token * pairs, pairs),
+              MiddleOctaves(dtype), std::span(truth.cos).subspan(token * pairs, pairs),
               std::span(truth.sin).subspan(token * pairs, pairs), random);
     }
   }
