@@ -148,8 +148,7 @@ nlohmann::ordered_json AuditJson(const LayerGroup& group, const Contract& contra
 
 int Execute(const Options& options) {
   const ModelConfig model = options.scheme.Resolve();
-  const Dtype io = ParseDtype(options.dtype);
-  Require(IsFloat(io), "--dtype must be f64, f32, bf16 or f16, got {}", options.dtype);
+  const Dtype io = ParseFloatDtype("--dtype", options.dtype);
   Require(options.heads >= 1 && options.heads <= 4096, "--heads must be in 1..4096, got {}",
           options.heads);
   Require(options.budget > 0 && options.phase > 0, "--budget and --phase must be above 0");

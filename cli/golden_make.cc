@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -145,13 +146,9 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
   golden_case.id = IdOf(std::string(VariantName(quantity)));
   golden_case.quantity = quantity;
   golden_case.comment = fmt::format("made on request, seed {}", options.seed);
-  for (Dtype dtype : kFloatDtypes) {
-    const bool wanted = std::ranges::any_of(
-        options.dtypes, [&](const std::string& name) { return ParseDtype(name) == dtype; });
-    if (wanted) golden_case.dtypes.push_back(dtype);
-  }
-  Require(!golden_case.dtypes.empty(), "--dtype must name some of f64, f32, bf16, f16, got {}",
-          fmt::join(options.dtypes, ", "));
+  std::set<Dtype> dtypes;  // widest first
+  for (const std::string& name : options.dtypes) dtypes.insert(ParseFloatDtype("--dtype", name));
+  golden_case.dtypes.assign(dtypes.begin(), dtypes.end());
   const std::vector<double> positions = ParsePositions(options.positions);
   const auto tokens = static_cast<int64_t>(positions.size());
   OutputsOf(scheme, quantity);  // refuses what the scheme does not have

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,8 +17,11 @@
 /// targets.
 namespace posgauge::fast {
 
-/// One row of a table: magnitude cos(p w) and magnitude sin(p w), contiguous, [pairs] of a floating
-/// dtype. |magnitude| <= 2^60. Error: see table-inl.h.
+/// The dtypes of x and of tables.
+inline constexpr std::array kDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16};
+
+/// One row of a table: magnitude cos(p w) and magnitude sin(p w), contiguous, [pairs] of one of
+/// kDtypes. |magnitude| <= 2^60. Error: see table-inl.h.
 void CosSinRow(const Turns& turns, const TurnPosition& position, double magnitude, Dtype dtype,
                void* cos, void* sin);
 

@@ -123,13 +123,14 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
   if (reader.Has("fault")) golden_case.fault = reader["fault"].Text();
 
   for (const std::string& name : reader["dtypes"].Texts()) {
-    golden_case.dtypes.push_back(reader["dtypes"].Located([&] { return ParseDtype(name); }));
+    golden_case.dtypes.push_back(
+        reader["dtypes"].Located([&] { return ParseFloatDtype("dtype", name); }));
   }
   reader["dtypes"].Demand(
-      !golden_case.dtypes.empty() && IsFloat(golden_case.dtypes.back()) &&
+      !golden_case.dtypes.empty() &&
           std::ranges::adjacent_find(golden_case.dtypes, std::ranges::greater_equal()) ==
               golden_case.dtypes.end(),
-      "must be some of f64, f32, bf16, f16 in this order, got {}",
+      "must be some of f64, f32, bf16, f16, f8e4m3, f8e5m2 in this order, got {}",
       Excerpt(reader["dtypes"].value()));
 
   const JsonReader inputs = reader["inputs"];

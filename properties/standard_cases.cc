@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "posgauge/verify/plan.h"
+
 namespace posgauge {
 
 namespace {
@@ -49,9 +51,6 @@ double Sparse(Random& random) {
   const uint64_t draw = random.Below(8);
   return draw == 0 ? Generic(random, 7) : draw < 5 ? 0.0 : -0.0;
 }
-
-// Binades whose products and sums neither over- nor underflow.
-int MiddleOctaves(Dtype dtype) { return dtype == Dtype::f16 ? 14 : 60; }
 
 enum class Kind { generic, cancelling, sparse, middle, any_bits };
 
@@ -138,7 +137,7 @@ double DrawFactor(Random& random) {
 
 double DrawFloat(Dtype dtype, Random& random) {
   const Format format = FormatOf(dtype);
-  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
+  const double largest = Largest(format);
   const std::array special = {0.0,
                               -0.0,
                               std::nan(""),

@@ -1,18 +1,15 @@
 #include "posgauge/reference/exact_addition.h"
 
 #include <cmath>
-#include <limits>
 
 #include "posgauge/reference/all.h"
-#include "posgauge/reference/ladder.h"
+#include "posgauge/reference/exact_rotation_state.h"
 #include "posgauge/reference/parallel.h"
+#include "posgauge/reference/settle.h"
 
 namespace posgauge {
 
 namespace {
-
-// Work below which a second thread does not pay: about a millisecond of sines.
-constexpr int64_t kValuesPerThread = 512;
 
 template <class R>
 Addition<R> AdditionOf(const Scheme& scheme) {
@@ -25,28 +22,11 @@ Addition<R> AdditionOf(const Scheme& scheme) {
       scheme);
 }
 
-// The frequencies at one precision: the scheme's, or given ones.
-struct MakeFrequencies {
-  Scheme scheme;
-  std::vector<DoubleDouble> given;
-
-  template <class I>
-  std::vector<I> operator()(std::type_identity<I>) const {
-    if (given.empty()) return AdditionOf<I>(scheme).frequency;
-    std::vector<I> frequencies;
-    for (DoubleDouble frequency : given) {
-      frequencies.push_back(I(frequency.high) + I(frequency.low));
-    }
-    return frequencies;
-  }
-};
-
 }  // namespace
 
 struct ExactAddition::Meaning {
   Addition<double> structure;  // its frequencies are not used
   ExactRotation waves;
-  Ladder<MakeFrequencies> ladder;
 
   int64_t width() const { return static_cast<int64_t>(structure.channels.size()); }
 
@@ -73,8 +53,8 @@ struct ExactAddition::Meaning {
 
 ExactAddition::ExactAddition(const Scheme& scheme) {
   Validate(scheme);
-  meaning_ = std::make_shared<const Meaning>(AdditionOf<double>(scheme), ExactRotation(scheme),
-                                             Ladder(MakeFrequencies{scheme, {}}));
+  meaning_ =
+      std::make_shared<const Meaning>(Meaning{AdditionOf<double>(scheme), ExactRotation(scheme)});
 }
 
 ExactAddition::ExactAddition(const Scheme& scheme, std::span<const DoubleDouble> frequencies) {
@@ -85,9 +65,8 @@ ExactAddition::ExactAddition(const Scheme& scheme, std::span<const DoubleDouble>
           "frequencies must be one a wave, {}, got {}", structure.frequency.size(),
           frequencies.size());
   meaning_ = std::make_shared<const Meaning>(
-      std::move(structure),
-      ExactRotation(Rotary{.head_dim = width, .rotary_dim = width}, frequencies, {1, 0}),
-      Ladder(MakeFrequencies{scheme, {frequencies.begin(), frequencies.end()}}));
+      Meaning{std::move(structure),
+              ExactRotation(Rotary{.head_dim = width, .rotary_dim = width}, frequencies, {1, 0})});
 }
 
 int64_t ExactAddition::width() const { return meaning_->width(); }
@@ -133,7 +112,7 @@ RoundedValues ExactAddition::Rows(Positions positions, Dtype dtype) const {
   const std::vector<double> indices = RowIndices(*this, positions);
   const RoundedTable table = meaning_->waves.Table(indices, dtype);
   const auto count = static_cast<int64_t>(indices.size()) * width();
-  RoundingCollector collector(dtype, count);
+  Collector collector(dtype, count);
   meaning_->ForEachValue(indices, [&](int64_t at, size_t row, Channel channel) {
     if (channel.function == Wave::zero) {
       collector.Set(at, {0, 0, Proof::exact}, 0);
@@ -153,19 +132,20 @@ RoundedValues ExactAddition::Embed(Positions positions, std::span<const double> 
   const auto count = static_cast<int64_t>(indices.size()) * width();
   Require(static_cast<int64_t>(x.size()) == count,
           "x must be [positions {}, width {}], got {} values", indices.size(), width(), x.size());
-  RoundingCollector collector(dtype, count);
+  Collector collector(dtype, count);
+  const RotationLadder& ladder = meaning_->waves.state().ladder;
   meaning_->ForEachValue(indices, [&](int64_t at, size_t row, Channel channel) {
     const double value = x[static_cast<size_t>(at)];
     if (!std::isfinite(value)) {
-      collector.Set(at, {value, 0, Proof::exact}, 0);
+      collector.Set(at, {RoundTo(collector.format(), value), 0, Proof::exact}, 0);
       return;
     }
-    meaning_->ladder.Settle(collector, at, [&]<class I>(const std::vector<I>& frequencies) {
-      if (channel.function == Wave::zero) return I(value);
-      const I angle = I(indices[row]) * frequencies[static_cast<size_t>(channel.wave)];
-      const auto [cos, sin] = CosSin(angle);
-      return I(value) + (channel.function == Wave::sin ? sin : cos);
-    });
+    Settle<1>(
+        ladder, {&collector}, {at}, [&]<class I>(const Rotation<I>& waves) -> std::array<I, 1> {
+          if (channel.function == Wave::zero) return {I(value)};
+          const auto [cos, sin] = Turn(waves, static_cast<size_t>(channel.wave), I(indices[row]));
+          return {I(value) + (channel.function == Wave::sin ? sin : cos)};
+        });
   });
   return collector.Take();
 }

@@ -636,6 +636,8 @@ struct Library {
       const Offer offer = OfferAt(index);
       if (!HasEffect(offer.fault, offer.form)) continue;
       if (offer.form == Form::frequencies && offer.dtype != Dtype::f64) continue;
+      // Eight bits hide many a fault.
+      if (offer.fault != kHonest && SizeOf(offer.dtype) == 1) continue;
       const std::string_view io = Name(offer.dtype),
                              form = kFormNames[static_cast<size_t>(offer.form)];
       const std::string_view wide = offer.dtype == Dtype::f64 ? "f64" : "f32";

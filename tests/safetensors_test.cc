@@ -54,7 +54,11 @@ Safetensors Sample() {
   content.tensors["e.i64"] = Tensor::FromValues(Dtype::i64, {1}, std::array{-0x1p53});
   content.tensors["f.i32"] = Tensor::FromValues(Dtype::i32, {2}, std::array{-0x1p31, 5.0});
   content.tensors["g.u8"] = Tensor::FromValues(Dtype::u8, {3}, std::array{0.0, 7.0, 255.0});
-  content.tensors["h.empty"] = Tensor(Dtype::f32, {0, 4});
+  content.tensors["h.f8e4m3"] =
+      Tensor::FromValues(Dtype::f8e4m3, {3}, std::array{448.0, -0.0, 0x1p-9});
+  content.tensors["i.f8e5m2"] =
+      Tensor::FromValues(Dtype::f8e5m2, {2}, std::array{-kInfinity, 0x1p-16});
+  content.tensors["j.empty"] = Tensor(Dtype::f32, {0, 4});
   content.metadata["made by"] = "a test";
   return content;
 }
@@ -99,8 +103,8 @@ TEST(safetensors, EveryTensorIsAligned) {
   EXPECT_EQ(header % 8, 0u);
   const std::string text = bytes.substr(8, header);
   size_t last = std::string::npos;
-  for (const char* name : {"a.f64", "e.i64", "b.f32", "f.i32", "h.empty", "c.bf16", "d.f16",
-                           "g.u8"}) {  // wider first, then by name
+  for (const char* name : {"a.f64", "e.i64", "b.f32", "f.i32", "j.empty", "c.bf16", "d.f16", "g.u8",
+                           "h.f8e4m3", "i.f8e5m2"}) {  // wider first, then by name
     const size_t at = text.find(fmt::format("\"{}\"", name));
     ASSERT_NE(at, std::string::npos) << name;
     EXPECT_TRUE(last == std::string::npos || at > last) << name;
@@ -150,7 +154,8 @@ TEST(safetensors, EveryMalformationHasItsOwnMessage) {
       {File(R"({"x":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"order":"C"}})", eight),
        "unknown key \"order\"; the keys are dtype, shape, data_offsets"},
       {File("{" + Entry("F33", "[2]", "[0,8]") + "}", eight),
-       "dtype must be one of F64, F32, BF16, F16, I64, I32, U8, got \"F33\""},
+       "dtype must be one of F64, F32, BF16, F16, I64, I32, U8, F8_E4M3, F8_E5M2, "
+       "got \"F33\""},
       {File(R"({"x":{"dtype":4,"shape":[2],"data_offsets":[0,8]}})", eight),
        "dtype must be one of"},
       {File("{" + Entry("F32", "2", "[0,8]") + "}", eight),

@@ -378,8 +378,8 @@ TEST(kernel, MalformedDescriptorsAreRefusedByName) {
        "got 'spin'"},
       {[](auto& k) { k.inputs = "x"; }, "kernel toy.rotate: tensor 'x' must be name:dtype"},
       {[](auto& k) { k.inputs = "x:f31"; },
-       "kernel toy.rotate: tensor x: dtype must be one of f64, f32, bf16, f16, i64, i32, u8, got "
-       "'f31'"},
+       "kernel toy.rotate: tensor x: dtype must be one of f64, f32, bf16, f16, i64, i32, u8, f8e4m3, "
+       "f8e5m2, got \"f31\""},
       {[](auto& k) { k.inputs = "x:"; }, "kernel toy.rotate: tensor x names no dtype"},
       {[](auto& k) { k.inputs = nullptr; }, "kernel toy.rotate: rotate takes x and yields out"},
       {[](auto& k) { k.outputs = "y:f32"; }, "kernel toy.rotate: rotate takes x and yields out"},

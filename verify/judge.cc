@@ -4,8 +4,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "posgauge/verify/collector.h"
 #include "posgauge/verify/double_double.h"
+#include "posgauge/verify/use_collector.h"
 
 namespace posgauge {
 
@@ -125,12 +125,14 @@ TruthTable TruthOf(const TablePair& supplied) {
 
 double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored,
                               DoubleDouble truth) {
-  if (std::isnan(stored)) return HUGE_VAL;
   const Format format = FormatOf(dtype);
-  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
-  const double sign = std::signbit(stored) ? -1 : 1;
-  if (std::isinf(stored)) {
-    // What rounds to infinity: to nearest everything from half an ulp beyond the largest number,
+  if (std::isnan(stored) && format.infinities) return HUGE_VAL;
+  const double largest = Largest(format);
+  // A NaN that stands for what overflows stands for both signs.
+  const bool negative = std::isnan(stored) ? std::signbit(truth.high) : std::signbit(stored);
+  const double sign = negative ? -1 : 1;
+  if (!std::isfinite(stored)) {
+    // What overflows: to nearest everything from half an ulp beyond the largest number,
     // stochastically everything beyond it; truncated nothing finite. For f64 that half ulp is
     // beyond what the difference can show: largest stands for it.
     if (rounding == StoreRounding::rtz) return std::isinf(truth.high) ? 0 : HUGE_VAL;
@@ -176,7 +178,7 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
                      .want = HexAndDecimal(want)};
     };
   };
-  return Collect(rotated.positions, [&](int64_t begin, int64_t end, Collector& collector) {
+  return Collect(rotated.positions, [&](int64_t begin, int64_t end, UseCollector& collector) {
     ForEachElement(
         rotated, truth, begin, end,
         [&](const Element& e) {
@@ -216,7 +218,7 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
 Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double magnitude,
                      double budget) {
   const Format format = FormatOf(rotated.out.dtype());
-  return Collect(rotated.positions, [&](int64_t begin, int64_t end, Collector& collector) {
+  return Collect(rotated.positions, [&](int64_t begin, int64_t end, UseCollector& collector) {
     Element first{};
     bool second = false;
     ForEachElement(
@@ -277,7 +279,7 @@ Witness EntryWitness(const Rotary& layout, int64_t pair, double cos, double sin,
 
 Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions positions,
                     const TruthTable& truth, const RotaryBound& bound, double magnitude) {
-  Collector collector(positions);
+  UseCollector collector(positions);
   ForEachEntry(table, layout, positions, truth,
                [&](size_t token, int64_t pair, size_t at, double cos, DoubleDouble want_cos,
                    double sin, DoubleDouble want_sin) {
@@ -296,7 +298,7 @@ Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions posi
 
 Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions positions,
                      const TruthTable& truth, double magnitude, double budget) {
-  Collector collector(positions);
+  UseCollector collector(positions);
   const double spacing = Ulp(FormatOf(table.cos.dtype()), magnitude);
   ForEachEntry(table, layout, positions, truth,
                [&](size_t token, int64_t pair, size_t at, double cos, DoubleDouble want_cos,
@@ -314,7 +316,7 @@ Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues
                     const EnclosedValues& magnitude, const RotaryBound& bound) {
   // Frequencies belong to no position; they are listed as if at position 0.
   const std::vector<double> nowhere(1, 0.0);
-  Collector collector(nowhere);
+  UseCollector collector(nowhere);
   const auto add = [&](uint64_t place, std::string name, DoubleDouble got, DoubleDouble want,
                        double radius, double limit) {
     const double error = Magnitude(got - want);

@@ -22,7 +22,8 @@ TruthTable TruthOf(const ExactRotation& rotation, Positions positions);
 TruthTable TruthOf(const TablePair& supplied);
 
 /// Error over the rounding interval of one stored number: how far `truth` lies outside the reals
-/// that round to `stored`. At most |stored - truth|; infinite for a NaN. If a kernel rounds z to
+/// that round to `stored`. At most |stored - truth|; infinite for a NaN, unless that is
+/// what overflows in dtype. If a kernel rounds z to
 /// `stored`, |z - truth| is at least this, so exceeding the bound proves a violation.
 double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored,
                               DoubleDouble truth);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "posgauge/verify/collector.h"
 #include "posgauge/verify/double_double.h"
+#include "posgauge/verify/use_collector.h"
 
 namespace posgauge {
 
@@ -68,7 +68,7 @@ Finding HoldToBound(const Added& added, const RowTruth& truth, const AdditionBou
   const Dtype io = added.out.dtype();
   const StoreRounding rounding =
       added.x == nullptr ? bound.RowRounding() : bound.contract().store_rounding;
-  return Collect(added.positions, [&](int64_t begin, int64_t end, Collector& collector) {
+  return Collect(added.positions, [&](int64_t begin, int64_t end, UseCollector& collector) {
     ForEachElement(added, truth, begin, end, [&](const Element& e) {
       const double got = added.out.Value(e.index);
       const auto describe = [&] { return WitnessOf(added, e); };
@@ -99,7 +99,7 @@ Finding HoldToBound(const Added& added, const RowTruth& truth, const AdditionBou
 
 Finding HoldToBudget(const Added& added, const RowTruth& truth, double budget) {
   const Format format = FormatOf(added.out.dtype());
-  return Collect(added.positions, [&](int64_t begin, int64_t end, Collector& collector) {
+  return Collect(added.positions, [&](int64_t begin, int64_t end, UseCollector& collector) {
     ForEachElement(added, truth, begin, end, [&](const Element& e) {
       if (!std::isfinite(e.x)) return;
       const double size = std::max(1.0, std::fabs(e.x));

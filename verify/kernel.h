@@ -40,14 +40,19 @@ extern "C" {
 
 #define POSGAUGE_ABI_VERSION 1u
 
-/* Element types; DLPack's own code cannot tell all of them apart. */
+/* Element types; DLPack's own code cannot tell all of them apart.  F8E4M3 (without infinities; 0x7f
+ * and 0xff are NaN) and F8E5M2 are those of the OCP 8-bit Floating Point Specification; their
+ * DLTensors are of unsigned bytes. */
 enum {
   POSGAUGE_F64 = 0,
   POSGAUGE_F32 = 1,
   POSGAUGE_BF16 = 2,
   POSGAUGE_F16 = 3,
   POSGAUGE_I64 = 4,
-  POSGAUGE_I32 = 5
+  POSGAUGE_I32 = 5,
+  POSGAUGE_U8 = 6,
+  POSGAUGE_F8E4M3 = 7,
+  POSGAUGE_F8E5M2 = 8
 };
 
 /* What `run` answers. */

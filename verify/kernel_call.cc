@@ -16,10 +16,15 @@ static_assert(static_cast<int>(Dtype::f64) == POSGAUGE_F64 &&
               static_cast<int>(Dtype::bf16) == POSGAUGE_BF16 &&
               static_cast<int>(Dtype::f16) == POSGAUGE_F16 &&
               static_cast<int>(Dtype::i64) == POSGAUGE_I64 &&
-              static_cast<int>(Dtype::i32) == POSGAUGE_I32);
+              static_cast<int>(Dtype::i32) == POSGAUGE_I32 &&
+              static_cast<int>(Dtype::u8) == POSGAUGE_U8 &&
+              static_cast<int>(Dtype::f8e4m3) == POSGAUGE_F8E4M3 &&
+              static_cast<int>(Dtype::f8e5m2) == POSGAUGE_F8E5M2);
 
 DLDataType DlpackType(Dtype dtype) {
   const auto bits = static_cast<uint8_t>(8 * SizeOf(dtype));
+  // DLPack 0.6 has no code for floating bytes.
+  if (bits == 8) return {kDLUInt, bits, 1};
   if (!IsFloat(dtype)) return {kDLInt, bits, 1};
   return {static_cast<uint8_t>(dtype == Dtype::bf16 ? kDLBfloat : kDLFloat), bits, 1};
 }

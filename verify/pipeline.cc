@@ -194,13 +194,12 @@ double Store(const Contract& contract, DoubleDouble value) {
   const double nearest = round(value).high;
   if (contract.store_rounding != StoreRounding::rtz || !std::isfinite(value.high)) return nearest;
   const DoubleDouble rest = value - DoubleDouble{nearest, 0};
-  const bool beyond = std::isinf(nearest) || (rest.high != 0 && nearest != 0 &&
-                                              std::signbit(rest.high) != std::signbit(nearest));
+  const bool overflows = !std::isfinite(nearest);
+  const bool beyond = overflows || (rest.high != 0 && nearest != 0 &&
+                                    std::signbit(rest.high) != std::signbit(nearest));
   if (!beyond) return nearest;
   const Format format = FormatOf(contract.store);
-  if (std::isinf(nearest)) {
-    return std::copysign(LargestFinite(ArithmeticOf(contract.store)), nearest);
-  }
+  if (overflows) return std::copysign(Largest(format), value.high);
   // The spacing below a power of two is that of the binade below.
   const double inward = std::nextafter(nearest, 0.0);
   return nearest - std::copysign(Ulp(format, inward), nearest);

@@ -42,6 +42,11 @@ std::vector<double> PlanPositions(int64_t count, int64_t largest,
   return {positions.begin(), positions.end()};
 }
 
+int MiddleOctaves(Dtype dtype) {
+  const Format format = FormatOf(dtype);
+  return std::min(60, (format.max_exponent - format.min_exponent) / 2);
+}
+
 namespace {
 
 // A number of either sign whose size is uniform over `octaves` binades centred at 1.
@@ -55,9 +60,6 @@ double Sparse(Random& random) {
   const uint64_t draw = random.Below(8);
   return draw == 0 ? Generic(random, 7) : draw < 5 ? 0.0 : -0.0;
 }
-
-// Half of f16's exponent range; the same for the others, whose range is wider, is enough.
-int MiddleOctaves(Dtype dtype) { return dtype == Dtype::f16 ? 14 : 60; }
 
 void FillRow(const Rotary& layout, std::span<double> row, int64_t kind, int middle_octaves,
              std::span<const DoubleDouble> cos, std::span<const DoubleDouble> sin, Random& random) {

@@ -22,8 +22,8 @@ constexpr size_t kLengthBytes = 8;
 constexpr std::string_view kMetadata = "__metadata__";
 
 // In the order of Dtype.
-constexpr std::array<std::string_view, 7> kDtypeNames = {"F64", "F32", "BF16", "F16",
-                                                         "I64", "I32", "U8"};
+constexpr std::array<std::string_view, 9> kDtypeNames = {"F64", "F32", "BF16",    "F16",    "I64",
+                                                         "I32", "U8",  "F8_E4M3", "F8_E5M2"};
 
 std::string_view DtypeName(Dtype dtype) { return kDtypeNames[static_cast<size_t>(dtype)]; }
 

@@ -32,7 +32,7 @@ std::string SerializeSafetensors(const Safetensors& content);
 
 /// Strict inverse: 8 bytes of little-endian header length, a JSON header, data. Any order of
 /// tensors, but without holes, overlaps, trailing bytes, unknown or repeated keys; dtypes F64, F32,
-/// BF16, F16, I64, I32, U8. Throws FormatError that begins with `path`.
+/// BF16, F16, I64, I32, U8, F8_E4M3, F8_E5M2. Throws FormatError that begins with `path`.
 Safetensors ParseSafetensors(std::string_view bytes, const std::string& path);
 
 /// ParseSafetensors of a file. Throws FileError too.

@@ -209,8 +209,11 @@ def round_any(real, dtype):
     """`real` a ball, or a float that is copied."""
     if isinstance(real, tuple):
         return round_ball(real, dtype)
-    if real == 0 or not math.isfinite(real):
+    if real == 0 or math.isnan(real):
         return real, "e", 0
+    if math.isinf(real):
+        over = FORMATS[dtype].over
+        return math.copysign(over, real), "p" if math.isnan(over) else "e", 0
     return round_ball(ball_of_float(real), dtype)
 
 

@@ -14,9 +14,9 @@ namespace posgauge {
 inline constexpr double kBlindShare = 0.1;
 
 /// Collects uses in any order and reports by |position| ascending.
-class Collector {
+class UseCollector {
  public:
-  explicit Collector(Positions positions) : positions_(positions), uses_(positions.size(), 0) {}
+  explicit UseCollector(Positions positions) : positions_(positions), uses_(positions.size(), 0) {}
 
   // `describe` is called only for a value that becomes the worst or the first failure.
   template <class DescribeWitness>
@@ -39,7 +39,7 @@ class Collector {
   void AddIdle() { ++finding_.idle; }
 
   // What another collector of the same positions saw; the result does not depend on the order.
-  void Merge(const Collector& other);
+  void Merge(const UseCollector& other);
 
   Finding Take();
 
@@ -62,11 +62,11 @@ inline constexpr int64_t kPositionsPerThread = 64;
 /// run(first token, last token + 1, collector) over blocks of positions, on all cores.
 template <class Run>
 Finding Collect(Positions positions, Run run) {
-  Collector all(positions);
+  UseCollector all(positions);
   std::mutex merging;
   ForBlocks(static_cast<int64_t>(positions.size()), kPositionsPerThread,
             [&](int64_t begin, int64_t end) {
-              Collector block(positions);
+              UseCollector block(positions);
               run(begin, end, block);
               const std::lock_guard lock(merging);
               all.Merge(block);

@@ -1,4 +1,4 @@
-#include "posgauge/verify/collector.h"
+#include "posgauge/verify/use_collector.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,7 +7,7 @@
 
 namespace posgauge {
 
-void Collector::Merge(const Collector& other) {
+void UseCollector::Merge(const UseCollector& other) {
   const Finding& more = other.finding_;
   finding_.use.Merge(more.use);
   finding_.blind += more.blind;
@@ -32,7 +32,7 @@ void Collector::Merge(const Collector& other) {
   }
 }
 
-Finding Collector::Take() {
+Finding UseCollector::Take() {
   std::vector<size_t> order(positions_.size());
   std::iota(order.begin(), order.end(), size_t{0});
   std::ranges::stable_sort(order, {}, [&](size_t t) { return std::fabs(positions_[t]); });
