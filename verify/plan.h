@@ -14,8 +14,8 @@ namespace posgauge {
 /// until there are `count`. Everything when largest < count.
 std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<const int64_t> lengths);
 
-/// Binades around 1 whose products and sums neither over- nor underflow in dtype: half of its exponent
-/// range, and at most 60, which is enough for any.
+/// Binades around 1 whose products and sums neither over- nor underflow in dtype: half of its
+/// exponent range, and at most 60, which is enough for any.
 int MiddleOctaves(Dtype dtype);
 
 /// Vectors worth rotating, [positions, heads, head_dim], exactly representable in dtype. Heads take
