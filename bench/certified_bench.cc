@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <tuple>
 
 #include "peers.h"
 #include "plain_loops.h"
@@ -81,6 +82,72 @@ void Certified(benchmark::State& state, const char* base, std::vector<Dtype> dty
         static_cast<double>(one.undecided);
   }
 }
+
+// Our fast f32 table against the certified one, every entry of 2^20 positions from `first`: the
+// share that is correctly rounded, and the largest absolute error, of which the f64 truth hides
+// 2^-54.
+void FastTableAccuracy(benchmark::State& state, const char* base, int64_t first) {
+  const Scheme scheme = ParseScheme("rope", {"rotary_dim=128", std::string("base=") + base});
+  const ExactRotation rotation(scheme);
+  const EnclosedValues frequencies = rotation.EncloseFrequencies();
+  std::vector<double> high, low;
+  for (DoubleDouble frequency : frequencies.values) {
+    high.push_back(frequency.high);
+    low.push_back(frequency.low);
+  }
+  double magnitude = 1;
+  std::vector<int64_t> positions(1);
+  std::vector<float> cos(kPairs), sin(kPairs);
+  const BoundKernel kernel(
+      "fast.table.f32", 2 * kPairs,
+      {{"positions", Dtype::i64, positions.data(), {1}},
+       {"frequency", Dtype::f64, high.data(), {kPairs}},
+       {"frequency_low", Dtype::f64, low.data(), {kPairs}},
+       {"magnitude", Dtype::f64, &magnitude, {1}}},
+      {{"cos", Dtype::f32, cos.data(), {1, kPairs}}, {"sin", Dtype::f32, sin.data(), {1, kPairs}}});
+  int64_t wrong = 0, entries = 0;
+  double worst = 0;
+  const std::vector<Dtype> dtypes = {Dtype::f64, Dtype::f32};
+  for (auto _ : state) {
+    StreamTable(rotation, first, first + kPositions, dtypes, StreamPath::rows, 1,
+                [&](const TableBlock& block) {
+                  for (int64_t token = 0; token < block.tokens; ++token) {
+                    positions[0] = block.first + token;
+                    kernel();
+                    for (const auto& [own, exact, rounded] :
+                         {std::tuple(&cos, block.values[0].cos, block.values[1].cos),
+                          std::tuple(&sin, block.values[0].sin, block.values[1].sin)}) {
+                      for (size_t pair = 0; pair < kPairs; ++pair) {
+                        const size_t at = static_cast<size_t>(token * kPairs) + pair;
+                        double truth = 0;
+                        float right = 0;
+                        std::memcpy(&truth, exact.data() + at * sizeof truth, sizeof truth);
+                        std::memcpy(&right, rounded.data() + at * sizeof right, sizeof right);
+                        ++entries;
+                        if ((*own)[pair] != right) ++wrong;
+                        worst =
+                            std::max(worst, std::fabs(static_cast<double>((*own)[pair]) - truth));
+                      }
+                    }
+                  }
+                });
+  }
+  state.counters["entries"] = static_cast<double>(entries);
+  state.counters["not_correctly_rounded"] = static_cast<double>(wrong);
+  state.counters["correctly_rounded_share"] =
+      1 - static_cast<double>(wrong) / static_cast<double>(entries);
+  state.counters["largest_error"] = worst;
+}
+
+BENCHMARK_CAPTURE(FastTableAccuracy, base_10000, "10000", int64_t{0})
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(FastTableAccuracy, base_500000, "500000", int64_t{0})
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
+BENCHMARK_CAPTURE(FastTableAccuracy, base_500000_far, "500000", (int64_t{1} << 31) - kPositions)
+    ->Iterations(1)
+    ->Unit(benchmark::kSecond);
 
 const std::vector<Dtype> kF32 = {Dtype::f32}, kF64 = {Dtype::f64},
                          kAll(kFloatDtypes.begin(), kFloatDtypes.end());
