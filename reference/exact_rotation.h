@@ -42,6 +42,10 @@ struct EnclosedValues {
 /// too).
 class ExactRotation {
  public:
+  /// Opaque; for this room's own files.
+  struct State;
+  const State& state() const { return *state_; }
+
   /// From the scheme's equations. Throws ParameterError: an inverted YaRN ramp that is refused.
   explicit ExactRotation(const Scheme& scheme);
 
@@ -88,8 +92,10 @@ class ExactRotation {
   EnclosedTable EncloseTable(Positions positions) const;
 
  private:
-  struct Ladder;
-  std::shared_ptr<const Ladder> ladder_;
+  RoundedValues RotateBy(double angle_sign, Positions positions, std::span<const double> x,
+                         int64_t heads, Dtype dtype) const;
+
+  std::shared_ptr<const State> state_;
 };
 
 }  // namespace posgauge

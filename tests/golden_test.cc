@@ -456,24 +456,20 @@ TEST(golden, UndecidedValuesAreFlaggedAndNamed) {
   }
 }
 
-// 1 + 2^-53 + 2^-1074 lies beside a tie that no precision of the ladder tells from it.
 TEST(golden, ComputeFlagsWhatTheReferenceCannotDecide) {
   Manifest manifest;
   manifest.scheme = ParseScheme("rope", {"head_dim=4"});
-  const auto rows = [](const std::vector<double>& values) {
-    return Tensor::FromValues(Dtype::f64, {1, 1, 4}, values);
-  };
-  manifest.cases = {MakeCase("tie", Quantity::scores,
-                             {{"query_positions", Vector({5})},
-                              {"key_positions", Vector({5})},
-                              {"q", rows({1, 0x1p-53, 0x1p-1000, 0})},
-                              {"k", rows({1, 1, 0x1p-74, 0})},
-                              {"scale", Vector({1})}})};
+  // 1 + 2^-24 is a tie of binary32; the turn by 2^-1070 lowers it by less than 1025 bits show.
+  manifest.cases = {MakeCase(
+      "tie", Quantity::rotate,
+      {{"positions", Vector({0x1p-1070})},
+       {"x",
+        Tensor::FromValues(Dtype::f64, {1, 1, 4}, std::vector<double>{1 + 0x1p-24, 1, 1, 1})}})};
+  manifest.cases[0].dtypes = {Dtype::f32};
   manifest.cases[0].flags = {};
   Compute(manifest);
   EXPECT_EQ(manifest.cases[0].flags, std::vector<std::string>{std::string(kUndecidedFlag)});
-  EXPECT_EQ(manifest.cases[0].outputs.at("scores").at(Dtype::f64).undecided,
-            std::vector<int64_t>{0});
+  EXPECT_EQ(manifest.cases[0].outputs.at("out").at(Dtype::f32).undecided, std::vector<int64_t>{0});
   EXPECT_TRUE(manifest.notes.contains("Undecided"));
   EXPECT_EQ(CheckOf(Encoded(manifest)).differences.size(), 0u);
 }
