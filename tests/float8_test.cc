@@ -177,6 +177,23 @@ TEST(float8, AnEnclosureBeyondTheLargestNumberIsDecided) {
   EXPECT_FALSE(decide(-500, 500));
 }
 
+TEST(float8, AnExactSumThatOverflowsIsNoNan) {
+  const ExactRotation exact(ParseScheme("rope", {"rotary_dim=2", "head_dim=2"}));
+  const std::vector<double> position = {3}, q = {25, 0};
+  const auto score = [&](double k) {
+    return exact.Scores(position, position, q, std::vector<double>{k, 0}, 1, 1, Dtype::f8e4m3);
+  };
+  EXPECT_TRUE(Same(score(20).values[0], kNan));
+  EXPECT_EQ(score(20).proofs[0], Proof::proven);
+  EXPECT_TRUE(Same(score(-20).values[0], -kNan));
+  EXPECT_EQ(score(16).values[0], 384);  // 400, a tie
+  EXPECT_EQ(score(16).proofs[0], Proof::proven);
+  EXPECT_EQ(score(8).proofs[0], Proof::proven);  // 200 lies between 192 and 208
+  EXPECT_EQ(score(0.5).proofs[0], Proof::proven);
+  EXPECT_EQ(score(0.25).values[0], 6);  // 6.25, a tie
+  EXPECT_EQ(score(0).proofs[0], Proof::exact);
+}
+
 // What a NaN stands for where nothing else can: every number that overflows, and no other.
 TEST(float8, NanIsRightExactlyWhereTheTruthOverflows) {
   const auto excess = [](Dtype dtype, StoreRounding rounding, double stored, double truth) {
