@@ -7,6 +7,7 @@
 #include "posgauge/golden/generate.h"
 #include "posgauge/golden/json_reader.h"
 #include "posgauge/golden/notes.h"
+#include "posgauge/schemes/base/json_file.h"
 #include "posgauge/schemes/model/config.h"
 #include "posgauge/verify/atomic_file.h"
 
@@ -179,19 +180,19 @@ PlannedManifest ManifestFromPlan(const JsonReader& reader, const std::string& wo
 }  // namespace
 
 std::map<std::string, Note> ReadNotes(const std::filesystem::path& path) {
-  const json value = ParseStrictJson(ReadFile(path, kMaxPlan), path.string());
+  const json value = ParseJson(ReadFile(path, kMaxPlan), path.string());
   return NotesFromJson(JsonReader(value, path.string()));
 }
 
 std::vector<PlannedManifest> ReadPlan(const std::filesystem::path& path,
                                       const std::filesystem::path& models,
                                       const std::map<std::string, Note>& notes) {
-  const json value = ParseStrictJson(ReadFile(path, kMaxPlan), path.string());
+  const json value = ParseJson(ReadFile(path, kMaxPlan), path.string());
   const JsonReader reader(value, path.string());
   reader.Keys({"scheme", "manifests"});
   const std::string word = reader["scheme"].Text();
   reader["scheme"].Demand(word == path.stem(), "must be the file's name {}, got {}",
-                          path.stem().string(), Excerpt(word));
+                          path.stem().string(), Shown(word));
   std::vector<PlannedManifest> planned;
   std::set<std::string> names;
   for (const JsonReader& manifest : reader["manifests"].List()) {
