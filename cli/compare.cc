@@ -7,13 +7,9 @@
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/verify/case_file.h"
-<<<<<<< HEAD
 #include "posgauge/verify/check.h"
-#include "posgauge/verify/judge_addition.h"
-#include "posgauge/verify/report.h"
-=======
 #include "posgauge/verify/judge.h"
->>>>>>> main
+#include "posgauge/verify/judge_addition.h"
 #include "posgauge/verify/safetensors.h"
 
 namespace posgauge::cli {
@@ -166,16 +162,8 @@ int Execute(const Options& options) {
   report.verdicts.push_back(
       ToVerdict("contract", "every value is within the bound derived from the declared arithmetic",
                 options.result_path, findings.contract));
-<<<<<<< HEAD
-  Verdict adequate = ToVerdict("adequate", BudgetClaim(asked.scheme, options.budget),
+  Verdict adequate = ToVerdict("adequate", BudgetClaim(asked.scheme, options.budget.spacings),
                                options.result_path, findings.budget);
-=======
-  Verdict adequate =
-      ToVerdict("adequate",
-                fmt::format("every pair is within {:g} spacings of its dtype of exact arithmetic",
-                            options.budget.spacings),
-                options.result_path, findings.budget);
->>>>>>> main
   const bool is_adequate = adequate.outcome == Outcome::pass;
   // The second verdict is always said; it decides only where that was asked for.
   if (options.require.Adequate()) report.verdicts.push_back(adequate);
