@@ -5,6 +5,8 @@
 #include <concepts>
 #include <cstdint>
 #include <numbers>
+#include <numeric>
+#include <vector>
 
 namespace posgauge {
 
@@ -18,6 +20,17 @@ inline double RationalPower(double x, int64_t numerator, int64_t denominator) {
 template <std::same_as<double> R>
 double Pi() {
   return std::numbers::pi;
+}
+inline double Exp(double x) { return std::exp(x); }
+inline double Log1p(double x) { return std::log1p(x); }
+inline double Sqrt(double x) { return std::sqrt(x); }
+inline double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+inline double Power(double x, double y) { return std::pow(x, y); }
+inline double Power2(double x) { return std::exp2(x); }
+inline double Abs(double x) { return std::fabs(x); }
+inline double Approximately(double x) { return x; }
+inline double Sum(const std::vector<double>& terms) {
+  return std::accumulate(terms.begin(), terms.end(), 0.0);
 }
 inline double Floor(double x) { return std::floor(x); }
 inline double Ceil(double x) { return std::ceil(x); }

@@ -5,6 +5,7 @@
 #include <exception>
 #include <numeric>
 #include <utility>
+#include <vector>
 
 #include <boost/multiprecision/mpfr.hpp>
 
@@ -202,6 +203,90 @@ Interval<Digits> Max(const Interval<Digits>& a, const Interval<Digits>& b) {
 template <unsigned Digits>
 Interval<Digits> Min(const Interval<Digits>& a, const Interval<Digits>& b) {
   return -Max(-a, -b);
+}
+
+template <unsigned Digits>
+Interval<Digits> Exp(const Interval<Digits>& x) {
+  using I = Interval<Digits>;
+  typename I::Number lo, hi;
+  mpfr_exp(I::Ptr(lo), I::Ptr(x.lo()), MPFR_RNDD);
+  mpfr_exp(I::Ptr(hi), I::Ptr(x.hi()), MPFR_RNDU);
+  return {std::move(lo), std::move(hi)};
+}
+
+/// ln(1 + x). Throws Undecided where x may be -1 or less.
+template <unsigned Digits>
+Interval<Digits> Log1p(const Interval<Digits>& x) {
+  using I = Interval<Digits>;
+  if (mpfr_cmp_si(I::Ptr(x.lo()), -1) <= 0) throw Undecided();
+  typename I::Number lo, hi;
+  mpfr_log1p(I::Ptr(lo), I::Ptr(x.lo()), MPFR_RNDD);
+  mpfr_log1p(I::Ptr(hi), I::Ptr(x.hi()), MPFR_RNDU);
+  return {std::move(lo), std::move(hi)};
+}
+
+/// x >= 0; exact where the root is. Throws Undecided where x may be negative.
+template <unsigned Digits>
+Interval<Digits> Sqrt(const Interval<Digits>& x) {
+  using I = Interval<Digits>;
+  if (mpfr_sgn(I::Ptr(x.lo())) < 0) throw Undecided();
+  typename I::Number lo, hi;
+  mpfr_sqrt(I::Ptr(lo), I::Ptr(x.lo()), MPFR_RNDD);
+  mpfr_sqrt(I::Ptr(hi), I::Ptr(x.hi()), MPFR_RNDU);
+  return {std::move(lo), std::move(hi)};
+}
+
+/// 1 / (1 + e^-x). As every operation is monotone, so is the result in x: no width is lost.
+template <unsigned Digits>
+Interval<Digits> Sigmoid(const Interval<Digits>& x) {
+  using I = Interval<Digits>;
+  return I(1) / (I(1) + Exp(-x));
+}
+
+/// x^y = e^(y ln x) for x > 0; 1 at y = 0.
+template <unsigned Digits>
+Interval<Digits> Power(const Interval<Digits>& x, const Interval<Digits>& y) {
+  return Exp(y * Log(x));
+}
+
+/// 2^x; exact where x is a whole number.
+template <unsigned Digits>
+Interval<Digits> Power2(const Interval<Digits>& x) {
+  using I = Interval<Digits>;
+  typename I::Number lo, hi;
+  mpfr_exp2(I::Ptr(lo), I::Ptr(x.lo()), MPFR_RNDD);
+  mpfr_exp2(I::Ptr(hi), I::Ptr(x.hi()), MPFR_RNDU);
+  return {std::move(lo), std::move(hi)};
+}
+
+template <unsigned Digits>
+Interval<Digits> Abs(const Interval<Digits>& x) {
+  return Max(x, -x);
+}
+
+/// Every number between two enclosures: for a function whose branch an interval cannot tell but
+/// whose branches meet there.
+template <unsigned Digits>
+Interval<Digits> Hull(const Interval<Digits>& a, const Interval<Digits>& b) {
+  using I = Interval<Digits>;
+  typename I::Number lo, hi;
+  mpfr_min(I::Ptr(lo), I::Ptr(a.lo()), I::Ptr(b.lo()), MPFR_RNDN);
+  mpfr_max(I::Ptr(hi), I::Ptr(a.hi()), I::Ptr(b.hi()), MPFR_RNDN);
+  return {std::move(lo), std::move(hi)};
+}
+
+/// A double near x, proven of nothing: for choices that do not change the result.
+template <unsigned Digits>
+double Approximately(const Interval<Digits>& x) {
+  return mpfr_get_d(Interval<Digits>::Ptr(x.lo()), MPFR_RNDN);
+}
+
+/// Sum of terms; 0 of none.
+template <unsigned Digits>
+Interval<Digits> Sum(const std::vector<Interval<Digits>>& terms) {
+  Interval<Digits> sum(0);
+  for (const auto& term : terms) sum = sum + term;
+  return sum;
 }
 
 /// cos x and sin x. One evaluation at the lower end: |cos a - cos b| <= |a - b|, likewise sin, so

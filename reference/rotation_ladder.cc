@@ -8,21 +8,26 @@ namespace posgauge {
 namespace {
 
 template <class I>
-I Sum(DoubleDouble value) {
+I SumOf(DoubleDouble value) {
   return I(value.high) + I(value.low);
 }
 
 template <class I>
 Rotation<I> RotationOf(const RotationLadder::Source& source, Direction direction) {
   if (const auto* given = std::get_if<GivenRotation>(&source)) {
-    Rotation<I> rotation{.frequency = {}, .magnitude = Sum<I>(given->magnitude)};
+    Rotation<I> rotation{.frequency = {}, .magnitude = SumOf<I>(given->magnitude)};
     for (DoubleDouble frequency : given->frequency) {
-      rotation.frequency.push_back(Sum<I>(frequency));
+      rotation.frequency.push_back(SumOf<I>(frequency));
     }
     return rotation;
   }
-  Rotation<I> rotation = std::visit([](const auto& params) { return AsRotation(Exact<I>(params)); },
-                                    std::get<Scheme>(source));
+  Rotation<I> rotation = std::visit(
+      []<class Params>(const Params& params) -> Rotation<I> {
+        if constexpr (!Attends<Params>) return AsRotation(Exact<I>(params));
+        throw ParameterError(
+            fmt::format("{} has no frequencies: {}", Params::kName, Params::kSummary));
+      },
+      std::get<Scheme>(source));
   if (direction == Direction::clockwise) {
     for (I& frequency : rotation.frequency) frequency = -frequency;
   }

@@ -3,6 +3,7 @@
 #include <concepts>
 #include <cstdint>
 
+#include "posgauge/schemes/base/attention.h"
 #include "posgauge/schemes/base/rotary.h"
 
 namespace posgauge {
@@ -19,6 +20,12 @@ concept Rotates = requires(const Params& params) {
 template <class Params>
 concept Adds = requires(const Params& params) {
   { params.width } -> std::convertible_to<int64_t>;
+};
+
+/// Attention: what it adds to the scores of queries and keys, or does to the values.
+template <class Params>
+concept Attends = requires(const Params& params) {
+  { params.attention } -> std::convertible_to<const Attention&>;
 };
 
 }  // namespace posgauge

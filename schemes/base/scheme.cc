@@ -168,8 +168,10 @@ int64_t FrequencyCount(const Scheme& scheme) {
       []<class Params>(const Params& params) {
         if constexpr (Rotates<Params>) {
           return params.rotary.Pairs();
-        } else {
+        } else if constexpr (Adds<Params>) {
           return params.Waves();
+        } else {
+          return int64_t{0};
         }
       },
       scheme);

@@ -1,0 +1,317 @@
+#include "posgauge/reference/exact_attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "posgauge/reference/all.h"
+#include "posgauge/reference/attention.h"
+#include "posgauge/reference/parallel.h"
+#include "posgauge/reference/settle.h"
+
+namespace posgauge {
+
+namespace {
+
+constexpr double kInfinity = std::numeric_limits<double>::infinity();
+
+// Calls use(params) with the parameters of a scheme of attention.
+template <class Use>
+auto WithParams(const Scheme& scheme, const Use& use) {
+  return std::visit(
+      [&]<class Params>(const Params& params) {
+        if constexpr (Attends<Params>) {
+          return use(params);
+        } else {
+          // The type of the other branch, never returned.
+          using Result = decltype(use(std::declval<alibi::Params>()));
+          throw ParameterError(
+              fmt::format("{} does not act in attention: {}", Params::kName, Params::kSummary));
+          return Result();
+        }
+      },
+      scheme);
+}
+
+template <class Params, class R>
+using HeadOf = decltype(MakeHead<R>(std::declval<const Params&>(),
+                                    std::declval<const NamedInputs&>(), int64_t{}));
+
+template <class Params>
+constexpr bool YieldsOf(AttentionQuantity quantity) {
+  using Head = HeadOf<Params, double>;
+  switch (quantity) {
+    case AttentionQuantity::slopes:
+      return requires(const Head& head) { head.Slope(); };
+    case AttentionQuantity::buckets:
+      return requires(const Head& head) { head.Bucket(0.0, 0.0); };
+    case AttentionQuantity::bias:
+      return requires(const Head& head) { head.Bias(0.0, 0.0); };
+    case AttentionQuantity::scores:
+    case AttentionQuantity::attention:
+      return true;
+  }
+  return false;
+}
+
+// Where the values of a row stand in the result.
+struct Place {
+  int64_t first;
+  int64_t count;
+};
+
+Place PlaceOf(AttentionQuantity quantity, const std::vector<int64_t>& shape, int64_t head,
+              int64_t query) {
+  switch (quantity) {
+    case AttentionQuantity::slopes:
+      return {head, 1};
+    case AttentionQuantity::attention:
+      return {(query * shape[1] + head) * shape[2], shape[2]};
+    default:
+      return {(head * shape[1] + query) * shape[2], shape[2]};
+  }
+}
+
+// One row of a quantity in numbers of type R.
+template <class R, class Params>
+std::vector<R> RowOf(const Params& params, AttentionQuantity quantity, const NamedInputs& inputs,
+                     int64_t head_index, int64_t query) {
+  const auto head = MakeHead<R>(params, inputs, head_index);
+  using Head = std::remove_const_t<decltype(head)>;
+  switch (quantity) {
+    case AttentionQuantity::slopes:
+      if constexpr (requires(const Head& h) { h.Slope(); }) return {head.Slope()};
+      break;
+    case AttentionQuantity::bias:
+      if constexpr (requires(const Head& h) { h.Bias(0.0, 0.0); }) {
+        const double query_position = inputs["query_positions"].At(query);
+        std::vector<R> row;
+        for (double key_position : inputs["key_positions"].values) {
+          row.push_back(head.Bias(query_position, key_position));
+        }
+        return row;
+      }
+      break;
+    case AttentionQuantity::scores:
+      return ScoresOf<R>(head, params.attention, inputs, head_index, query);
+    case AttentionQuantity::attention:
+      return AttendOf<R>(head, params.attention, inputs, head_index, query);
+    case AttentionQuantity::buckets:
+      break;
+  }
+  return {};
+}
+
+// Whether a value of a row is -infinity by rule.
+bool IsMasked(const Attention& attention, AttentionQuantity quantity, const NamedInputs& inputs,
+              int64_t query, int64_t index) {
+  return quantity == AttentionQuantity::scores &&
+         !attention.Visible(inputs["query_positions"].At(query), inputs["key_positions"].At(index));
+}
+
+// Calls visit(enclosures of a row) at rising precision until it returns true; `last` tells that
+// there is no higher one.
+template <size_t L = 0, class Params, class Visit>
+void RaiseRow(const Params& params, AttentionQuantity quantity, const NamedInputs& inputs,
+              int64_t head, int64_t query, const Visit& visit) {
+  constexpr bool kLast = L + 1 == kLevels;
+  using I = Interval<kDigits[L]>;
+  try {
+    if (visit(RowOf<I>(params, quantity, inputs, head, query), kLast)) return;
+  } catch (const Undecided&) {
+    if constexpr (kLast) {
+      throw ParameterError("a branch of the scheme cannot be decided at 1025 bits");
+    }
+  }
+  if constexpr (!kLast) RaiseRow<L + 1>(params, quantity, inputs, head, query, visit);
+}
+
+// Calls visit(head, query) for every row, in parallel.
+template <class Visit>
+void ForEachRow(AttentionQuantity quantity, const std::vector<int64_t>& shape, const Visit& visit) {
+  const bool by_query = quantity == AttentionQuantity::attention;
+  const int64_t heads = by_query ? shape[1] : shape[0];
+  const int64_t queries = quantity == AttentionQuantity::slopes ? 1 : by_query ? shape[0] : shape[1];
+  ForBlocks(heads * queries, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) visit(row / queries, row % queries);
+  });
+}
+
+int64_t Product(const std::vector<int64_t>& shape) {
+  int64_t count = 1;
+  for (int64_t extent : shape) count *= extent;
+  return count;
+}
+
+}  // namespace
+
+ExactAttention::ExactAttention(const Scheme& scheme) : scheme_(scheme) {
+  Validate(scheme);
+  WithParams(scheme, [](const auto&) { return 0; });
+}
+
+bool ExactAttention::Yields(AttentionQuantity quantity) const {
+  return WithParams(scheme_,
+                    [&]<class Params>(const Params&) { return YieldsOf<Params>(quantity); });
+}
+
+std::vector<Weight> ExactAttention::InputsOf(AttentionQuantity quantity) const {
+  return WithParams(scheme_, [&](const auto& params) {
+    const Attention& attention = params.attention;
+    std::vector<Weight> inputs;
+    if (quantity == AttentionQuantity::slopes) return inputs;
+    inputs.push_back({"query_positions", {-1}, "tokens"});
+    inputs.push_back({"key_positions", {-1}, "tokens"});
+    if (quantity == AttentionQuantity::buckets) return inputs;
+    if (quantity != AttentionQuantity::bias) {
+      const std::vector<int64_t> rows = {-1, attention.heads, attention.head_dim};
+      inputs.push_back({"q", rows, "queries"});
+      inputs.push_back({"k", rows, "keys"});
+      if (quantity == AttentionQuantity::attention) inputs.push_back({"v", rows, "values"});
+    }
+    for (const Weight& weight : WeightsOf(params)) inputs.push_back(weight);
+    return inputs;
+  });
+}
+
+std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
+                                                 const NamedInputs& inputs) const {
+  Require(Yields(quantity), "{} has no {}", Name(scheme_), VariantName(quantity));
+  const std::vector<Weight> wanted = InputsOf(quantity);
+  for (const auto& [name, tensor] : inputs.tensors) {
+    Require(std::ranges::find(wanted, name, &Weight::name) != wanted.end(),
+            "{} takes no input {}", VariantName(quantity), name);
+  }
+  for (const Weight& weight : wanted) {
+    const ExactTensor& tensor = inputs[weight.name];
+    bool fits = tensor.shape.size() == weight.shape.size() &&
+                static_cast<int64_t>(tensor.values.size()) == Product(tensor.shape);
+    for (size_t i = 0; fits && i < weight.shape.size(); ++i) {
+      fits = tensor.shape[i] >= 0 && (weight.shape[i] < 0 || tensor.shape[i] == weight.shape[i]);
+    }
+    Require(fits, "input {} must have shape [{}], got [{}]", weight.name,
+            fmt::join(weight.shape, ", "), fmt::join(tensor.shape, ", "));
+    for (double value : tensor.values) {
+      Require(value >= weight.lowest && value <= weight.highest,
+              "input {} must hold finite numbers in {}..{}, got {}", weight.name, weight.lowest,
+              weight.highest, value);
+    }
+  }
+  return WithParams(scheme_, [&](const auto& params) -> std::vector<int64_t> {
+    const Attention& attention = params.attention;
+    if (quantity == AttentionQuantity::slopes) return {attention.heads};
+    const ExactTensor &query_positions = inputs["query_positions"],
+                      &key_positions = inputs["key_positions"];
+    const int64_t queries = query_positions.shape[0], keys = key_positions.shape[0];
+    for (const auto& [name, rows] :
+         {std::pair("q", queries), std::pair("k", keys), std::pair("v", keys)}) {
+      const auto found = inputs.tensors.find(name);
+      if (found == inputs.tensors.end()) continue;
+      Require(found->second.shape[0] == rows, "input {} must have {} rows, as its positions, got {}",
+              name, rows, found->second.shape[0]);
+    }
+    if constexpr (requires { params.CheckPositions(query_positions.values, key_positions.values); }) {
+      params.CheckPositions(query_positions.values, key_positions.values);
+    }
+    if (quantity == AttentionQuantity::attention) {
+      for (double query : query_positions.values) {
+        Require(std::ranges::any_of(key_positions.values,
+                                    [&](double key) { return attention.Visible(query, key); }),
+                "the query at position {} sees no key: its softmax has no meaning", query);
+      }
+      return {queries, attention.heads, attention.head_dim};
+    }
+    if (quantity == AttentionQuantity::buckets) return {queries, keys};
+    return {attention.heads, queries, keys};
+  });
+}
+
+RoundedValues ExactAttention::Evaluate(AttentionQuantity quantity, const NamedInputs& inputs,
+                                       Dtype dtype) const {
+  const std::vector<int64_t> shape = CheckInputs(quantity, inputs);
+  Require(quantity != AttentionQuantity::buckets, "buckets are integers: ask for Buckets");
+  Collector collector(dtype, Product(shape));
+  WithParams(scheme_, [&](const auto& params) {
+    ForEachRow(quantity, shape, [&](int64_t head, int64_t query) {
+      const Place place = PlaceOf(quantity, shape, head, query);
+      std::vector<bool> done(static_cast<size_t>(place.count));
+      for (int64_t i = 0; i < place.count; ++i) {
+        if (!IsMasked(params.attention, quantity, inputs, query, i)) continue;
+        done[static_cast<size_t>(i)] = true;
+        collector.Set(place.first + i,
+                      {RoundTo(collector.format(), -kInfinity), 0, Proof::exact}, 53);
+      }
+      RaiseRow(params, quantity, inputs, head, query,
+               [&]<class I>(const std::vector<I>& row, bool last) {
+                 bool complete = true;
+                 for (size_t i = 0; i < row.size(); ++i) {
+                   if (done[i]) continue;
+                   const int64_t at = place.first + static_cast<int64_t>(i);
+                   if (const auto decided =
+                           Decide(row[i], collector.format(), collector.with_distance())) {
+                     collector.Set(at, *decided, static_cast<int>(I::Bits()));
+                     done[i] = true;
+                   } else if (last) {
+                     collector.Set(
+                         at, Undecidable(row[i], collector.format(), collector.with_distance()),
+                         static_cast<int>(I::Bits()));
+                   } else {
+                     complete = false;
+                   }
+                 }
+                 return complete;
+               });
+    });
+    return 0;
+  });
+  return collector.Take();
+}
+
+std::vector<int64_t> ExactAttention::Buckets(const NamedInputs& inputs) const {
+  CheckInputs(AttentionQuantity::buckets, inputs);
+  return WithParams(scheme_, [&]<class Params>(const Params& params) {
+    std::vector<int64_t> buckets;
+    if constexpr (YieldsOf<Params>(AttentionQuantity::buckets)) {
+      const auto head = MakeHead<double>(params, inputs, 0);
+      for (double query : inputs["query_positions"].values) {
+        for (double key : inputs["key_positions"].values) {
+          buckets.push_back(head.Bucket(query, key));
+        }
+      }
+    }
+    return buckets;
+  });
+}
+
+EnclosedEach ExactAttention::Enclose(AttentionQuantity quantity, const NamedInputs& inputs) const {
+  // Of the value; a sum that cancels is as wide as its terms allow.
+  constexpr double kNarrow = 0x1p-100;
+  const std::vector<int64_t> shape = CheckInputs(quantity, inputs);
+  EnclosedEach enclosed;
+  enclosed.values.resize(static_cast<size_t>(Product(shape)));
+  enclosed.radii.resize(enclosed.values.size());
+  WithParams(scheme_, [&](const auto& params) {
+    ForEachRow(quantity, shape, [&](int64_t head, int64_t query) {
+      const Place place = PlaceOf(quantity, shape, head, query);
+      RaiseRow(params, quantity, inputs, head, query,
+               [&](const auto& row, bool last) {
+                 bool complete = true;
+                 for (size_t i = 0; i < row.size(); ++i) {
+                   const size_t at = static_cast<size_t>(place.first) + i;
+                   if (IsMasked(params.attention, quantity, inputs, query,
+                                static_cast<int64_t>(i))) {
+                     enclosed.values[at] = {-kInfinity, 0};
+                     continue;
+                   }
+                   enclosed.values[at] = MiddleOf(row[i], &enclosed.radii[at]);
+                   complete = complete && enclosed.radii[at] <=
+                                              kNarrow * std::fabs(enclosed.values[at].high);
+                 }
+                 return complete || last;
+               });
+    });
+    return 0;
+  });
+  return enclosed;
+}
+
+}  // namespace posgauge
