@@ -13,7 +13,7 @@ namespace posgauge::fast {
 void ComputeRows(const Call& call, Dtype dtype);
 
 /// The quantity `embed`: out = x + row, [tokens, width] of dtype io, out being x or apart from it.
-/// Error: see add-inl.h.
+/// Error: see rows-inl.h.
 void Embed(const Call& call, Dtype io);
 
 }  // namespace posgauge::fast

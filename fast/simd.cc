@@ -10,9 +10,9 @@
 #include <hwy/highway.h>
 
 // clang-format off: the later ones use the first
-#include "posgauge/fast/add-inl.h"
 #include "posgauge/fast/convert-inl.h"
 #include "posgauge/fast/rotate-inl.h"
+#include "posgauge/fast/rows-inl.h"
 #include "posgauge/fast/table-inl.h"
 // clang-format on
 

@@ -65,7 +65,7 @@ void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads,
 void Interleave(Dtype dtype, const void* first, const void* second, size_t count, void* out);
 
 /// out = x + row, [width]; x and out of dtype io, the row of ComputeDtype(io). `out` may be the
-/// memory of `x`. Error: see add-inl.h.
+/// memory of `x`. Error: see rows-inl.h.
 void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out);
 
 /// Conversions as the kernels store and load them, for tests: f32 to a 16-bit dtype, nearest even,

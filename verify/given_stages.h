@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "posgauge/schemes/base/double_double.h"
 #include "posgauge/verify/bound.h"
 #include "posgauge/verify/kernel_info.h"
 #include "posgauge/verify/tensor.h"
