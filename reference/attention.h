@@ -20,7 +20,8 @@ namespace posgauge {
 //                                                              scale <q, k> + bias
 //   std::vector<R> Scores(int64_t query) const                 all of a row, where they depend on
 //                                                              each other
-//   R Value(int64_t query, int64_t key, int64_t channel) const what is averaged, where that is not v
+//   R Value(int64_t query, int64_t key, int64_t channel) const what is averaged, where that is not
+//   v
 //
 // R is double, an Interval, or a number that carries a bound on its error. Shapes: query_positions
 // [queries], key_positions [keys], q [queries, heads, head_dim], k and v [keys, heads, head_dim].

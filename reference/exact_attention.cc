@@ -130,7 +130,9 @@ template <class Visit>
 void ForEachRow(AttentionQuantity quantity, const std::vector<int64_t>& shape, const Visit& visit) {
   const bool by_query = quantity == AttentionQuantity::attention;
   const int64_t heads = by_query ? shape[1] : shape[0];
-  const int64_t queries = quantity == AttentionQuantity::slopes ? 1 : by_query ? shape[0] : shape[1];
+  const int64_t queries = quantity == AttentionQuantity::slopes ? 1
+                          : by_query                            ? shape[0]
+                                                                : shape[1];
   ForBlocks(heads * queries, 1, [&](int64_t begin, int64_t end) {
     for (int64_t row = begin; row < end; ++row) visit(row / queries, row % queries);
   });
@@ -178,8 +180,8 @@ std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
   Require(Yields(quantity), "{} has no {}", Name(scheme_), VariantName(quantity));
   const std::vector<Weight> wanted = InputsOf(quantity);
   for (const auto& [name, tensor] : inputs.tensors) {
-    Require(std::ranges::find(wanted, name, &Weight::name) != wanted.end(),
-            "{} takes no input {}", VariantName(quantity), name);
+    Require(std::ranges::find(wanted, name, &Weight::name) != wanted.end(), "{} takes no input {}",
+            VariantName(quantity), name);
   }
   for (const Weight& weight : wanted) {
     const ExactTensor& tensor = inputs[weight.name];
@@ -206,10 +208,13 @@ std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
          {std::pair("q", queries), std::pair("k", keys), std::pair("v", keys)}) {
       const auto found = inputs.tensors.find(name);
       if (found == inputs.tensors.end()) continue;
-      Require(found->second.shape[0] == rows, "input {} must have {} rows, as its positions, got {}",
-              name, rows, found->second.shape[0]);
+      Require(found->second.shape[0] == rows,
+              "input {} must have {} rows, as its positions, got {}", name, rows,
+              found->second.shape[0]);
     }
-    if constexpr (requires { params.CheckPositions(query_positions.values, key_positions.values); }) {
+    if constexpr (requires {
+                    params.CheckPositions(query_positions.values, key_positions.values);
+                  }) {
       params.CheckPositions(query_positions.values, key_positions.values);
     }
     if (quantity == AttentionQuantity::attention) {
@@ -237,8 +242,8 @@ RoundedValues ExactAttention::Evaluate(AttentionQuantity quantity, const NamedIn
       for (int64_t i = 0; i < place.count; ++i) {
         if (!IsMasked(params.attention, quantity, inputs, query, i)) continue;
         done[static_cast<size_t>(i)] = true;
-        collector.Set(place.first + i,
-                      {RoundTo(collector.format(), -kInfinity), 0, Proof::exact}, 53);
+        collector.Set(place.first + i, {RoundTo(collector.format(), -kInfinity), 0, Proof::exact},
+                      53);
       }
       RaiseRow(params, quantity, inputs, head, query,
                [&]<class I>(const std::vector<I>& row, bool last) {
@@ -292,22 +297,20 @@ EnclosedEach ExactAttention::Enclose(AttentionQuantity quantity, const NamedInpu
   WithParams(scheme_, [&](const auto& params) {
     ForEachRow(quantity, shape, [&](int64_t head, int64_t query) {
       const Place place = PlaceOf(quantity, shape, head, query);
-      RaiseRow(params, quantity, inputs, head, query,
-               [&](const auto& row, bool last) {
-                 bool complete = true;
-                 for (size_t i = 0; i < row.size(); ++i) {
-                   const size_t at = static_cast<size_t>(place.first) + i;
-                   if (IsMasked(params.attention, quantity, inputs, query,
-                                static_cast<int64_t>(i))) {
-                     enclosed.values[at] = {-kInfinity, 0};
-                     continue;
-                   }
-                   enclosed.values[at] = MiddleOf(row[i], &enclosed.radii[at]);
-                   complete = complete && enclosed.radii[at] <=
-                                              kNarrow * std::fabs(enclosed.values[at].high);
-                 }
-                 return complete || last;
-               });
+      RaiseRow(params, quantity, inputs, head, query, [&](const auto& row, bool last) {
+        bool complete = true;
+        for (size_t i = 0; i < row.size(); ++i) {
+          const size_t at = static_cast<size_t>(place.first) + i;
+          if (IsMasked(params.attention, quantity, inputs, query, static_cast<int64_t>(i))) {
+            enclosed.values[at] = {-kInfinity, 0};
+            continue;
+          }
+          enclosed.values[at] = MiddleOf(row[i], &enclosed.radii[at]);
+          complete =
+              complete && enclosed.radii[at] <= kNarrow * std::fabs(enclosed.values[at].high);
+        }
+        return complete || last;
+      });
     });
     return 0;
   });

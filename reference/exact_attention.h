@@ -45,7 +45,8 @@ class ExactAttention {
   std::vector<Weight> InputsOf(AttentionQuantity quantity) const;
 
   /// Shape of the result. Throws ParameterError unless the inputs are exactly those of InputsOf,
-  /// fit each other, are finite and in range, and every query has a visible key where one is needed.
+  /// fit each other, are finite and in range, and every query has a visible key where one is
+  /// needed.
   std::vector<int64_t> CheckInputs(AttentionQuantity quantity, const NamedInputs& inputs) const;
 
   /// All but buckets. Throws as CheckInputs does.

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <cstdint>
@@ -28,6 +29,12 @@ inline double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 inline double Power(double x, double y) { return std::pow(x, y); }
 inline double Power2(double x) { return std::exp2(x); }
 inline double Abs(double x) { return std::fabs(x); }
+inline std::array<double, 2> CosSin(double x) { return {std::cos(x), std::sin(x)}; }
+inline std::array<int64_t, 2> FloorRange(double x) {
+  const auto floor = static_cast<int64_t>(std::floor(x));
+  return {floor, floor};
+}
+inline double Hull(double, double b) { return b; }
 inline double Approximately(double x) { return x; }
 inline double Sum(const std::vector<double>& terms) {
   return std::accumulate(terms.begin(), terms.end(), 0.0);

@@ -275,6 +275,13 @@ Interval<Digits> Hull(const Interval<Digits>& a, const Interval<Digits>& b) {
   return {std::move(lo), std::move(hi)};
 }
 
+/// The floors of the ends: what the floor of the number may be. Below 2^53 in magnitude.
+template <unsigned Digits>
+std::array<int64_t, 2> FloorRange(const Interval<Digits>& x) {
+  using I = Interval<Digits>;
+  return {mpfr_get_si(I::Ptr(x.lo()), MPFR_RNDD), mpfr_get_si(I::Ptr(x.hi()), MPFR_RNDD)};
+}
+
 /// A double near x, proven of nothing: for choices that do not change the result.
 template <unsigned Digits>
 double Approximately(const Interval<Digits>& x) {
