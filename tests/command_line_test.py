@@ -207,6 +207,19 @@ class Gate(unittest.TestCase):
         self.assertIn("waived", result.stdout)
 
 
+    def test_nothing_executed_is_not_a_pass(self):
+        # Without a channel that rotates a table has no entry.
+        arguments = ("gate", "--scheme", "rope", "--set", "rotary_dim=0", "--set", "head_dim=8",
+                     "--positions", 32, "--waive", "frequency,table", "--kernel")
+        result = run(*arguments, "fast.table.*")
+        self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+        self.assertIn("NOTHING PROVEN: 0 checks passed, 0 failed", result.stdout)
+        # The others have something to compare: a magnitude, channels that are copied.
+        for kernel in ("fast.frequencies", "fast.rotate.f32"):
+            result = run(*arguments, kernel)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+
 class FaultyKernels(unittest.TestCase):
     """Wrong kernels through the same interface: red, with a place and a line that repeats it."""
 
@@ -215,7 +228,9 @@ class FaultyKernels(unittest.TestCase):
                    "--waive", "frequency,table")
 
     def test_honest_ones_pass(self):
-        for kernel in ("honest.rotate.f32", "honest.rotate.bf16", "honest.table.f16"):
+        for kernel in ("honest.rotate.f32", "honest.rotate.bf16", "honest.table.f16",
+                       "honest.rotate.f8e4m3", "honest.rotate_backward.f8e5m2",
+                       "honest.table.f8e4m3", "honest.table.f8e5m2"):
             with self.subTest(kernel=kernel):
                 result = self.gate(kernel)
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
