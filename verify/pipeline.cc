@@ -196,7 +196,7 @@ double Store(const Contract& contract, DoubleDouble value) {
   const DoubleDouble rest = value - DoubleDouble{nearest, 0};
   const bool overflows = !std::isfinite(nearest);
   const bool beyond = overflows || (rest.high != 0 && nearest != 0 &&
-                                              std::signbit(rest.high) != std::signbit(nearest));
+                                    std::signbit(rest.high) != std::signbit(nearest));
   if (!beyond) return nearest;
   const Format format = FormatOf(contract.store);
   if (overflows) return std::copysign(Largest(format), value.high);
