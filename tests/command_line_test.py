@@ -279,5 +279,31 @@ class Compare(unittest.TestCase):
             self.assertIn("no verdict", result.stdout)
 
 
+class GoldenWrite(unittest.TestCase):
+    def test_vectors_that_no_plan_names_go(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            plans, out = folder / "plans", folder / "vectors"
+            shutil.copytree("golden", plans, ignore=shutil.ignore_patterns("vectors"))
+            plan = json.loads((plans / "rope.json").read_text())
+            names = [manifest["name"] for manifest in plan["manifests"]]
+            write = ("golden", "write", "--plans", plans, "--out", out)
+            self.assertEqual(run(*write).returncode, 0)
+            # A file of somebody else, and one that is no manifest, of names that no plan has.
+            other = json.loads((out / "rope" / f"{names[0]}.json").read_text())
+            other["generator"]["name"] = "somebody"
+            (out / "rope" / "theirs.json").write_text(json.dumps(other))
+            (out / "rope" / "notes.json").write_text("[")
+            del plan["manifests"][0]
+            (plans / "rope.json").write_text(json.dumps(plan))
+            result = run(*write)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"{names[0]}.json: removed, no plan names it", result.stdout)
+            self.assertEqual(result.stdout.count("removed"), 1)
+            left = {path.name for path in (out / "rope").iterdir()}
+            self.assertEqual(left, {"theirs.json", "notes.json"} | {
+                name + suffix for name in names[1:] for suffix in (".json", ".safetensors")})
+
+
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1])
