@@ -12,6 +12,7 @@
 
 #include "posgauge/fast/kernels.h"
 #include "posgauge/fast/simd.h"
+#include "posgauge/schemes/base/scalars.h"
 
 namespace posgauge::bench {
 
@@ -84,15 +85,26 @@ class BoundKernel {
  public:
   BoundKernel(const std::string& name, int64_t rotary_dim, std::vector<View> inputs,
               std::vector<View> outputs)
-      : inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
+      : BoundKernel(name, "rope",
+                    {{"head_dim", static_cast<double>(rotary_dim)},
+                     {"rotary_dim", static_cast<double>(rotary_dim)},
+                     {"rotary_offset", 0.0},
+                     {"pairing", 0.0}},
+                    std::move(inputs), std::move(outputs)) {}
+
+  BoundKernel(const std::string& name, std::string scheme, std::vector<Scalar> scalars,
+              std::vector<View> inputs, std::vector<View> outputs)
+      : scheme_(std::move(scheme)),
+        named_(std::move(scalars)),
+        inputs_(std::move(inputs)),
+        outputs_(std::move(outputs)) {
     size_t count = 0;
     const posgauge_kernel* kernels = FastKernels(&count);
     const auto* found = std::find_if(kernels, kernels + count,
                                      [&](const posgauge_kernel& k) { return name == k.name; });
     if (found == kernels + count) throw std::runtime_error("no kernel " + name);
     kernel_ = found;
-    const auto dim = static_cast<double>(rotary_dim);
-    scalars_ = {{"head_dim", dim}, {"rotary_dim", dim}, {"rotary_offset", 0}, {"pairing", 0}};
+    for (const auto& [scalar, value] : named_) scalars_.push_back({scalar.c_str(), value});
     for (View& view : inputs_) in_.push_back(view.Argument());
     for (View& view : outputs_) out_.push_back(view.Argument());
   }
@@ -104,7 +116,7 @@ class BoundKernel {
   void operator()() const {
     const posgauge_call call = {.size = sizeof(posgauge_call),
                                 .num_scalars = static_cast<uint32_t>(scalars_.size()),
-                                .scheme = "rope",
+                                .scheme = scheme_.c_str(),
                                 .quantity = kernel_->quantity,
                                 .scalars = scalars_.data(),
                                 .inputs = in_.data(),
@@ -117,6 +129,8 @@ class BoundKernel {
 
  private:
   const posgauge_kernel* kernel_;
+  std::string scheme_;
+  std::vector<Scalar> named_;
   std::vector<View> inputs_, outputs_;
   std::vector<posgauge_scalar> scalars_;
   std::vector<posgauge_tensor> in_, out_;

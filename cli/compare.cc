@@ -10,6 +10,7 @@
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/judge.h"
 #include "posgauge/verify/judge_addition.h"
+#include "posgauge/verify/judge_attention.h"
 #include "posgauge/verify/safetensors.h"
 
 namespace posgauge::cli {
@@ -18,6 +19,7 @@ namespace {
 
 struct Options {
   std::string case_path, result_path, contract;
+  bool rowshift = false;
   BudgetOption budget;
   RequireOption require;
   ReportOptions report;
@@ -99,8 +101,35 @@ Findings JudgeAddition(const CaseFile& asked, const Safetensors& result, const O
   return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget.spacings)};
 }
 
+Findings JudgeAttention(const CaseFile& asked, const Safetensors& result, const Options& options,
+                        Contract* contract) {
+  const ExactAttention exact(asked.scheme);
+  const auto quantity = ParseVariant<AttentionQuantity>("quantity", asked.quantity);
+  const std::vector<int64_t> shape = exact.CheckInputs(quantity, asked.inputs);
+  if (quantity == AttentionQuantity::buckets) {
+    const auto at = result.tensors.find(asked.quantity);
+    if (at == result.tensors.end() || at->second.shape() != shape || IsFloat(at->second.dtype())) {
+      throw FormatError(fmt::format("{}: needs a tensor {} of integers [{}]", options.result_path,
+                                    asked.quantity, fmt::join(shape, ", ")));
+    }
+    const Finding finding =
+        HoldToIntegers({quantity, asked.inputs, at->second, 0, false}, exact.Buckets(asked.inputs));
+    *contract = Contract::Default(Dtype::f64);
+    return {finding, finding};
+  }
+  const Tensor& out = Find(result, options.result_path, asked.quantity, shape);
+  *contract = ContractFor(options, out.dtype());
+  const EnclosedEach truth = exact.Enclose(quantity, asked.inputs);
+  const std::vector<AttentionLimit> limits =
+      AttentionBound(*contract, asked.scheme).Limits(quantity, asked.inputs, shape);
+  const Attended attended{quantity, asked.inputs, out, 0, options.rowshift};
+  return {HoldToBound(attended, truth, limits, *contract),
+          HoldToBudget(attended, truth, limits, options.budget.spacings)};
+}
+
 Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
                Contract* contract) {
+  if (ActsInAttention(asked.scheme)) return JudgeAttention(asked, result, options, contract);
   return IsRotary(asked.scheme) ? JudgeRotation(asked, result, options, contract)
                                 : JudgeAddition(asked, result, options, contract);
 }
@@ -199,10 +228,13 @@ void AddCompare(CLI::App& program, int& exit_code) {
       ->required();
   command
       .add_option("result", options->result_path,
-                  "result file with the tensor out, or cos and sin, or rows, for a table")
+                  "result file with the tensor out, or cos and sin, or rows, for a table; of "
+                  "attention the quantity's name")
       ->required();
   command.add_option("--contract", options->contract,
                      "the arithmetic of what made the result (docs/contracts.md)");
+  command.add_flag("--rowshift", options->rowshift,
+                   "rows of biases or scores may differ by a constant, which softmax cancels");
   options->require.AddTo(command);
   options->budget.AddTo(command);
   options->report.AddTo(command);

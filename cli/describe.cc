@@ -9,6 +9,7 @@
 
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/scheme_options.h"
+#include "posgauge/reference/exact_attention.h"
 #include "posgauge/reference/exact_rotation.h"
 
 namespace posgauge::cli {
@@ -21,13 +22,19 @@ struct Options {
   bool json = false;
 };
 
-// One group's proven values; all binary64.
+// One group's proven values; all binary64. Of a scheme of attention `frequencies` are its slopes,
+// if it has any, and the rest is empty.
 struct GroupFacts {
   LayerGroup group;
   RoundedValues frequencies, unscaled, magnitude, softmax;
 };
 
 GroupFacts FactsOf(const LayerGroup& group) {
+  if (ActsInAttention(group.scheme)) {
+    const ExactAttention exact(group.scheme);
+    if (!exact.Yields(AttentionQuantity::slopes)) return {group, {}, {}, {}, {}};
+    return {group, exact.Evaluate(AttentionQuantity::slopes, {}, Dtype::f64), {}, {}, {}};
+  }
   const ExactRotation rotation(group.scheme);
   const ExactRotation unscaled(Scheme(rope::Params{.rotary = RotaryOf(group.scheme)}));
   return {group, rotation.Frequencies(Dtype::f64), unscaled.Frequencies(Dtype::f64),
@@ -46,6 +53,15 @@ nlohmann::ordered_json ToRecord(const RoundedValues& values, size_t i) {
 }
 
 nlohmann::ordered_json ToRecord(const GroupFacts& facts) {
+  if (ActsInAttention(facts.group.scheme)) {
+    nlohmann::ordered_json record{{"kind", facts.group.kind}, {"layers", facts.group.layers}};
+    record["scheme"] = ToJson(facts.group.scheme);
+    record["slopes"] = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < facts.frequencies.values.size(); ++i) {
+      record["slopes"].push_back(ToRecord(facts.frequencies, i));
+    }
+    return record;
+  }
   const Rotary& rotary = RotaryOf(facts.group.scheme);
   nlohmann::ordered_json record{{"kind", facts.group.kind}, {"layers", facts.group.layers}};
   record["scheme"] = ToJson(facts.group.scheme);
@@ -130,8 +146,34 @@ void PrintFrequencies(const GroupFacts& facts, size_t most) {
   }
 }
 
+void PrintFields(const Scheme& scheme, const std::vector<std::string_view>& told) {
+  const nlohmann::ordered_json fields = ToJson(scheme);
+  for (const auto& [name, value] : fields.items()) {
+    if (std::ranges::find(told, name) != told.end() || value.is_null()) continue;
+    PrintLine(name, value.is_string() ? value.get<std::string>() : value.dump());
+  }
+}
+
+void PrintAttention(const GroupFacts& facts, size_t most) {
+  const LayerGroup& group = facts.group;
+  fmt::print("\n{}{}: {}\n", group.kind,
+             group.layers.empty() ? "" : fmt::format(" (layers {})", Ranges(group.layers)),
+             Name(group.scheme));
+  PrintFields(group.scheme, {"scheme"});
+  const RoundedValues& slopes = facts.frequencies;
+  if (slopes.values.empty()) return;
+  PrintLine("slopes",
+            fmt::format("correctly rounded to binary64: {} exact, {} proven, {} undecided",
+                        slopes.counts.exact, slopes.counts.proven, slopes.counts.undecided));
+  fmt::print("  {:>6}  {:>24}\n", "head", "slope");
+  for (size_t i : Rows(slopes.values.size(), most)) {
+    fmt::print("  {:>6}  {:>24}\n", i, slopes.values[i]);
+  }
+}
+
 void Print(const GroupFacts& facts, size_t most) {
   const LayerGroup& group = facts.group;
+  if (ActsInAttention(group.scheme)) return PrintAttention(facts, most);
   const Rotary& rotary = RotaryOf(group.scheme);
   fmt::print("\n{}{}: {}\n", group.kind,
              group.layers.empty() ? "" : fmt::format(" (layers {})", Ranges(group.layers)),
@@ -141,13 +183,7 @@ void Print(const GroupFacts& facts, size_t most) {
                             : fmt::format("{}-{} of {} rotate, {} pairs", rotary.rotary_offset,
                                           rotary.rotary_offset + rotary.rotary_dim - 1,
                                           rotary.head_dim, rotary.Pairs()));
-  const nlohmann::ordered_json fields = ToJson(group.scheme);
-  for (const auto& [name, value] : fields.items()) {
-    const bool told =
-        name == "scheme" || name == "head_dim" || name == "rotary_dim" || name == "rotary_offset";
-    if (told || value.is_null()) continue;
-    PrintLine(name, value.is_string() ? value.get<std::string>() : value.dump());
-  }
+  PrintFields(group.scheme, {"scheme", "head_dim", "rotary_dim", "rotary_offset"});
   PrintLine("resulting magnitude", WithProof(facts.magnitude, 0));
   PrintLine("softmax multiplier", WithProof(facts.softmax, 0));
   PrintFrequencies(facts, most);

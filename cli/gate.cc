@@ -1,5 +1,6 @@
 // posgauge gate: did a change break the kernel; where, how much, how to repeat it.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
 #include <memory>
@@ -13,6 +14,7 @@
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/cli/scheme_options.h"
+#include "posgauge/verify/attention_plan.h"
 #include "posgauge/verify/case_file.h"
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/plan.h"
@@ -36,8 +38,14 @@ struct Options {
 
 // What every position is checked over.
 std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
+  if (ActsInAttention(scheme)) return fmt::format("{} heads", AttentionOf(scheme).heads);
   return IsRotary(scheme) ? fmt::format("{} pairs, {} heads", FrequencyCount(scheme), plan.heads)
                           : fmt::format("{} channels", WidthOf(scheme));
+}
+
+// The quantity of a kernel that covers a stage.
+std::string_view YieldedBy(std::string_view stage) {
+  return stage == "frequency" ? "frequencies" : stage == "thresholds" ? "buckets" : stage;
 }
 
 // Everything about one kernel on one group of layers.
@@ -220,7 +228,7 @@ class Gate {
     for (const std::string& stage : CLI::detail::split(options_.waive, ',')) waived.insert(stage);
     for (const KernelResult& result : results) {
       for (const std::string& stage : result.not_covered) {
-        if (passes(stage == "frequency" ? "frequencies" : stage)) continue;
+        if (passes(YieldedBy(stage))) continue;
         auto& list = waived.contains(stage) ? waived_ : uncovered_;
         list.insert(fmt::format("{} ({})", stage, group.kind));
       }
@@ -229,6 +237,7 @@ class Gate {
 
   // The cases, one a quantity and dtype, and beside them what each kernel answered.
   void Dump(const LayerGroup& group, const std::vector<Subject>& subjects, const CheckPlan& plan) {
+    if (ActsInAttention(group.scheme)) return DumpAttention(group, subjects, plan);
     const std::filesystem::path folder = options_.dump;
     std::error_code error;
     std::filesystem::create_directories(folder, error);
@@ -246,6 +255,34 @@ class Gate {
         for (Named& named : subject.Answer(plan.positions, file.x)) {
           answer.tensors[named.name] = std::move(named.tensor);
         }
+        WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),
+                         answer);
+      } catch (const Unsupported&) {
+        // The report says so; there is no answer to write.
+      } catch (const KernelFailure&) {
+      }
+    }
+  }
+
+  // One case a position; those of the last one, which is the largest.
+  void DumpAttention(const LayerGroup& group, const std::vector<Subject>& subjects,
+                     const CheckPlan& plan) {
+    const std::filesystem::path folder = options_.dump;
+    std::error_code error;
+    std::filesystem::create_directories(folder, error);
+    if (error) throw FileError(fmt::format("{}: {}", options_.dump, error.message()));
+    for (const Subject& subject : subjects) {
+      const std::string& quantity = subject.info().quantity;
+      const AttentionTruth& truth = subject.attention();
+      CaseFile file{group.scheme, quantity, {}, {}, {}};
+      file.inputs = PlanAttention(group.scheme, truth.exact(), truth.quantity(), subject.io(),
+                                  plan.positions.back(), plan.seed);
+      WriteCaseFile(folder / fmt::format("{}.{}.{}.case.safetensors", group.kind, quantity,
+                                         Name(subject.io())),
+                    file);
+      try {
+        Safetensors answer;
+        answer.tensors[quantity] = subject.Attend(file.inputs);
         WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),
                          answer);
       } catch (const Unsupported&) {
@@ -311,9 +348,11 @@ int Execute(const Options& options) {
   options.require.Validate();
   options.plan.Validate();
   options.budget.Validate();
+  constexpr std::array<std::string_view, 5> kStages = {"", "frequency", "table", "slopes",
+                                                       "thresholds"};
   for (const std::string& stage : CLI::detail::split(options.waive, ',')) {
-    Require(stage.empty() || stage == "frequency" || stage == "table",
-            "--waive takes frequency and table, got '{}'", stage);
+    Require(std::ranges::find(kStages, stage) != kStages.end(),
+            "--waive takes frequency, table, slopes and thresholds, got '{}'", stage);
   }
   return options.report.Print(Gate(options).Run());
 }
@@ -332,7 +371,7 @@ void AddGate(CLI::App& program, int& exit_code) {
   options->budget.AddTo(command);
   options->require.AddTo(command);
   command.add_option("--waive", options->waive,
-                     "stages that need no kernel of their own: frequency,table");
+                     "stages that need no kernel of their own: frequency,table,slopes,thresholds");
   command.add_option_function<std::string>(
       "--golden",
       [options](const std::string& folder) {

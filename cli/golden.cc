@@ -67,13 +67,13 @@ ordered_json ToRecord(const Tensor& tensor) {
   return {{"shape", tensor.shape()}, {"values", std::move(values)}};
 }
 
-ordered_json ToRecord(const Case& golden_case) {
+ordered_json ToRecord(const Scheme& scheme, const Case& golden_case) {
   ordered_json record{{"id", golden_case.id},
                       {"quantity", VariantName(golden_case.quantity)},
                       {"comment", golden_case.comment},
                       {"flags", golden_case.flags},
                       {"result", VariantName(golden_case.result)}};
-  for (const std::string& name : InputsOf(golden_case.quantity)) {
+  for (const std::string& name : InputsOf(scheme, golden_case.quantity)) {
     record["inputs"][name] = ToRecord(golden_case.inputs.at(name));
   }
   for (const auto& [name, roundings] : golden_case.outputs) {
@@ -89,8 +89,8 @@ ordered_json ToRecord(const Case& golden_case) {
   return record;
 }
 
-void PrintValues(const Case& golden_case) {
-  for (const std::string& name : InputsOf(golden_case.quantity)) {
+void PrintValues(const Scheme& scheme, const Case& golden_case) {
+  for (const std::string& name : InputsOf(scheme, golden_case.quantity)) {
     const Tensor& tensor = golden_case.inputs.at(name);
     fmt::print("  {} [{}]\n", name, fmt::join(tensor.shape(), ", "));
     for (size_t i = 0; i < tensor.size(); ++i) {
@@ -114,11 +114,11 @@ void PrintValues(const Case& golden_case) {
   }
 }
 
-void PrintCase(const Case& golden_case, bool values) {
+void PrintCase(const Scheme& scheme, const Case& golden_case, bool values) {
   fmt::print("\n{}: {}  {}{}\n", golden_case.id, VariantName(golden_case.quantity),
              golden_case.comment, golden_case.result == Result::invalid ? "  INVALID" : "");
   if (!golden_case.flags.empty()) fmt::print("  flags {}\n", fmt::join(golden_case.flags, ", "));
-  if (values) return PrintValues(golden_case);
+  if (values) return PrintValues(scheme, golden_case);
   for (const auto& [name, tensor] : golden_case.inputs) {
     fmt::print("  in  {} [{}]\n", name, fmt::join(tensor.shape(), ", "));
   }
@@ -146,7 +146,7 @@ int Show(const ShowOptions& options) {
     record["scheme"] = ToJson(manifest.scheme);
     record["cases"] = ordered_json::array();
     for (const Case& golden_case : manifest.cases) {
-      record["cases"].push_back(ToRecord(golden_case));
+      record["cases"].push_back(ToRecord(manifest.scheme, golden_case));
     }
     fmt::print("{}\n", record.dump(2));
     return kHolds;
@@ -157,7 +157,7 @@ int Show(const ShowOptions& options) {
     fmt::print("  {} ({}): {}\n", flag, note.bug_type, note.description);
   }
   for (const Case& golden_case : manifest.cases) {
-    PrintCase(golden_case, !options.case_id.empty());
+    PrintCase(manifest.scheme, golden_case, !options.case_id.empty());
   }
   return kHolds;
 }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "posgauge/verify/judge_addition.h"
+#include "posgauge/verify/judge_attention.h"
 
 namespace posgauge::cli {
 
@@ -97,6 +98,30 @@ std::optional<Finding> Hold(const Subject& subject, const AdditionTruth& own,
   }
   return HoldToBound(Added{own.exact(), positions, &x, got, sums}, {{}, kRadius * largest},
                      own.bound());
+}
+
+std::optional<Finding> Hold(const Subject& subject, const AttentionTruth& own,
+                            const golden::Case& golden_case) {
+  const std::string& quantity = subject.info().quantity;
+  const NamedInputs inputs = golden::NamedInputsOf(golden_case);
+  const Tensor got = subject.Attend(inputs);
+  const Attended attended{own.quantity(), inputs, got, 0, subject.info().Declares("rowshift")};
+  if (own.quantity() == AttentionQuantity::buckets) {
+    std::vector<int64_t> buckets;
+    for (double value : golden_case.outputs.at(quantity).at(Dtype::i32).values.Values()) {
+      buckets.push_back(static_cast<int64_t>(value));
+    }
+    return HoldToIntegers(attended, buckets);
+  }
+  const golden::Rounding* wide = Wide(golden_case, quantity);
+  if (wide == nullptr) return std::nullopt;
+  EnclosedEach truth{TruthIn(*wide), {}};
+  for (DoubleDouble value : truth.values) {
+    const double finite = std::isinf(value.high) ? 0 : value.high;
+    truth.radii.push_back(0x1p-17 * Ulp(FormatOf(Dtype::f64), finite));
+  }
+  return HoldToBound(attended, truth, own.bound().Limits(own.quantity(), inputs, got.shape()),
+                     own.bound().contract());
 }
 
 std::optional<Finding> Hold(const Subject& subject, const golden::Case& golden_case) {

@@ -171,10 +171,11 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
   std::set<Dtype> dtypes;  // widest first
   for (const std::string& name : options.dtypes) dtypes.insert(ParseFloatDtype("--dtype", name));
   golden_case.dtypes.assign(dtypes.begin(), dtypes.end());
+  if (quantity == Quantity::buckets) golden_case.dtypes = {Dtype::i32};
   const std::vector<double> positions = ParsePositions(options.positions);
   const auto tokens = static_cast<int64_t>(positions.size());
   OutputsOf(scheme, quantity);  // refuses what the scheme does not have
-  for (const std::string& input : InputsOf(quantity)) {
+  for (const std::string& input : InputsOf(scheme, quantity)) {
     Tensor& tensor = golden_case.inputs[input];
     if (input == "scale") {
       const double head_dim = static_cast<double>(RotaryOf(scheme).head_dim);
@@ -182,6 +183,13 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
     } else if (input.ends_with("positions")) {
       Require(tokens > 0, "--positions must be given for {}", VariantName(quantity));
       tensor = Tensor::FromValues(Dtype::f64, {tokens}, positions);
+    } else if (ActsInAttention(scheme)) {
+      const auto asked = ParseVariant<AttentionQuantity>("quantity", VariantName(quantity));
+      for (Weight& weight : ExactAttention(scheme).InputsOf(asked)) {
+        if (weight.name != input) continue;
+        if (!weight.shape.empty() && weight.shape[0] < 0) weight.shape[0] = tokens;
+        tensor = RandomWeight(weight, options.seed, fmt::format("{}/{}", golden_case.id, input));
+      }
     } else {
       const std::vector<int64_t> shape =
           IsRotary(scheme) ? std::vector<int64_t>{tokens, options.heads, RotaryOf(scheme).head_dim}
@@ -239,7 +247,8 @@ void AddGoldenMake(CLI::App& golden, int& exit_code) {
   options->scheme.AddTo(*command);
   command
       ->add_option("--quantity", options->quantities,
-                   "frequencies, magnitude, table, rotate, rotate_backward, scores, embed")
+                   "frequencies, magnitude, table, rotate, rotate_backward, scores, embed, slopes, "
+                   "buckets, bias, attention")
       ->delimiter(',')
       ->capture_default_str();
   command

@@ -107,6 +107,43 @@ Array Call::Output(std::string_view name, std::initializer_list<Dtype> dtypes,
   return Find({call_.outputs, call_.num_outputs}, name, dtypes, shape);
 }
 
+template <class T>
+std::vector<T> Call::Numbers(std::string_view name, const std::vector<int64_t>& shape) const {
+  const auto tensors = std::span(call_.inputs, call_.num_inputs);
+  const auto found = std::find_if(tensors.begin(), tensors.end(), [&](const posgauge_tensor& t) {
+    return t.name != nullptr && t.name == name;
+  });
+  Require(found != tensors.end(), "the call lacks the tensor {}", name);
+  const DLTensor& tensor = found->tensor;
+  Require(found->dtype >= 0 && found->dtype <= static_cast<int32_t>(Dtype::f16),
+          "{} must be f64, f32, bf16 or f16, got dtype code {}", name, found->dtype);
+  const auto dtype = static_cast<Dtype>(found->dtype);
+  Require(tensor.device.device_type == kDLCPU, "{} must be in CPU memory, got device type {}", name,
+          static_cast<int>(tensor.device.device_type));
+  Require(tensor.ndim == static_cast<int>(shape.size()), "{} must have {} axes, got {}", name,
+          shape.size(), tensor.ndim);
+  int64_t compact = 1;
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    Require(tensor.shape[axis] == shape[axis], "{} must have length {} on axis {}, got {}", name,
+            shape[axis], axis, tensor.shape[axis]);
+    Require(tensor.strides == nullptr || tensor.strides[axis] == compact || shape[axis] == 1,
+            "{} must be compact", name);
+    compact *= shape[axis];
+  }
+  const auto* data = static_cast<const std::byte*>(tensor.data) + tensor.byte_offset;
+  const size_t size = SizeOf(dtype);
+  std::vector<T> numbers;
+  for (size_t i = 0; i < static_cast<size_t>(compact); ++i) {
+    uint64_t bits = 0;
+    std::memcpy(&bits, data + i * size, size);
+    numbers.push_back(static_cast<T>(Decode(dtype, bits)));
+  }
+  return numbers;
+}
+
+template std::vector<float> Call::Numbers(std::string_view, const std::vector<int64_t>&) const;
+template std::vector<double> Call::Numbers(std::string_view, const std::vector<int64_t>&) const;
+
 int64_t Call::Integer(std::string_view name) const {
   for (const posgauge_scalar& scalar : std::span(call_.scalars, call_.num_scalars)) {
     if (scalar.name != name) continue;

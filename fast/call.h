@@ -44,6 +44,11 @@ class Call {
   Array Output(std::string_view name, std::initializer_list<Dtype> dtypes,
                std::initializer_list<int64_t> shape) const;
 
+  /// All elements of an input of f64, f32, bf16 or f16 and any number of axes, compact, in C order,
+  /// rounded to T.
+  template <class T>
+  std::vector<T> Numbers(std::string_view name, const std::vector<int64_t>& shape) const;
+
   /// A scalar that is an integer in 0..2^31.
   int64_t Integer(std::string_view name) const;
 

@@ -5,10 +5,12 @@
 #include <deque>
 #include <limits>
 #include <string>
+#include <variant>
 
 #include "posgauge/fast/add.h"
 #include "posgauge/fast/all.h"
 #include "posgauge/fast/angles.h"
+#include "posgauge/fast/attention.h"
 #include "posgauge/fast/call.h"
 #include "posgauge/fast/simd.h"
 
@@ -22,8 +24,15 @@ constexpr double kLargestMagnitude = 0x1p30;
 
 void ComputeFrequencies(const Call& call) {
   const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars());
-  const FastRotation rotation =
-      std::visit([](const auto& params) { return Frequencies(params); }, scheme);
+  const FastRotation rotation = std::visit(
+      []<class Params>(const Params& params) -> FastRotation {
+        if constexpr (requires { Frequencies(params); }) {
+          return Frequencies(params);
+        } else {
+          throw ParameterError(fmt::format("{} has no frequencies", Params::kName));
+        }
+      },
+      scheme);
   const auto pairs = static_cast<int64_t>(rotation.frequency.size());
   const Array high = call.Output("frequency", {Dtype::f64}, {pairs});
   const Array low = call.Output("frequency_low", {Dtype::f64}, {pairs});
@@ -229,6 +238,26 @@ int32_t RunRotatePositions(const posgauge_call* call, char* why, size_t why_size
   return Answer(call, why, why_size, [](const Call& c) { Rotate(c, io, std::nullopt, backward); });
 }
 
+template <Dtype dtype>
+int32_t RunSlopes(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, [](const Call& c) { ComputeSlopes(c, dtype); });
+}
+
+template <Dtype io>
+int32_t RunBias(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, [](const Call& c) { ComputeBias(c, io); });
+}
+
+template <Dtype io>
+int32_t RunScores(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, [](const Call& c) { ComputeScores(c, io); });
+}
+
+template <Dtype io>
+int32_t RunAttention(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, [](const Call& c) { ComputeAttention(c, io); });
+}
+
 constexpr std::string_view kAnglesFromPositions =
     "position=exact frequency=dd angle=turn96 trig=2ulp:f64";
 
@@ -248,6 +277,7 @@ class KernelList {
     AddAdditions<Dtype::f32>();
     AddAdditions<Dtype::bf16>();
     AddAdditions<Dtype::f16>();
+    AddAllOfAttention(static_cast<const Scheme*>(nullptr));
   }
 
   const std::vector<posgauge_kernel>& kernels() const { return kernels_; }
@@ -318,6 +348,58 @@ class KernelList {
         fmt::format("{0} table={1} rotate={1} store={2}:rne flush=no", kAnglesFromPositions,
                     Name(ComputeDtype(io)), name),
         kLargestPosition, RunEmbed<io>, "sinusoidal");
+  }
+
+  // Of every scheme that gives a bias (fast/bias.h).
+  template <class... Params>
+  void AddAllOfAttention(const std::variant<Params...>*) {
+    (AddOfAttention<Params>(), ...);
+  }
+
+  template <class Params>
+  void AddOfAttention() {
+    if constexpr (requires(const Params& params) { Slopes(params); }) {
+      AddSlopes<Params, Dtype::f64>();
+      AddSlopes<Params, Dtype::f32>();
+    }
+    if constexpr (requires(const Params& params, const WeightValues<float>& weights) {
+                    FastBias<float>(params, weights, int64_t{0});
+                  }) {
+      AddBiased<Params, Dtype::f64>();
+      AddBiased<Params, Dtype::f32>();
+      AddBiased<Params, Dtype::bf16>();
+      AddBiased<Params, Dtype::f16>();
+    }
+  }
+
+  template <class Params, Dtype dtype>
+  void AddSlopes() {
+    Add(fmt::format("fast.slopes.{}.{}", Params::kName, Name(dtype)), "slopes", "",
+        fmt::format("slopes:{}", Name(dtype)),
+        fmt::format("frequency=dd:rn store={}:rne flush=no", Name(dtype)), 0, RunSlopes<dtype>,
+        Keep(Params::kName));
+  }
+
+  template <class Params, Dtype io>
+  void AddBiased() {
+    const std::string_view name = Name(io), inside = Name(ComputeDtype(io));
+    std::string inputs = "query_positions:i64,i32,f64,f32 key_positions:i64,i32,f64,f32";
+    for (const Weight& weight : WeightsOf(Params{})) {
+      inputs += fmt::format(" {}:{}{}", weight.name, name, io == Dtype::f64 ? "" : ",f32");
+    }
+    const std::string rows = fmt::format(" q:{0} k:{0}", name);
+    const std::string contract = fmt::format(
+        "position=exact frequency={0}:rn trig=2ulp:{0} rotate={0} accumulate={0} "
+        "store={1}:rne flush=no",
+        inside, name);
+    const auto add = [&](std::string_view quantity, std::string_view more, auto* run) {
+      Add(fmt::format("fast.{}.{}.{}", quantity, Params::kName, name), quantity,
+          fmt::format("{}{}", inputs, more), fmt::format("{}:{}", quantity, name), contract,
+          kLargestPosition, run, Keep(Params::kName));
+    };
+    add("bias", "", RunBias<io>);
+    add("scores", rows, RunScores<io>);
+    add("attention", rows + fmt::format(" v:{}", name), RunAttention<io>);
   }
 
   void Add(std::string_view name, std::string_view quantity, std::string_view inputs,

@@ -1,8 +1,11 @@
 #include "posgauge/fast/simd.h"
 
 #include <array>
+#include <cstring>
 #include <limits>
 #include <type_traits>
+
+#include <hwy/cache_control.h>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "posgauge/fast/simd.cc"
@@ -13,6 +16,7 @@
 #include "posgauge/fast/convert-inl.h"
 #include "posgauge/fast/rotate-inl.h"
 #include "posgauge/fast/rows-inl.h"
+#include "posgauge/fast/scores-inl.h"
 #include "posgauge/fast/table-inl.h"
 // clang-format on
 
@@ -46,6 +50,15 @@ HWY_EXPORT(SpreadRow);
 HWY_EXPORT(RotateHeads);
 HWY_EXPORT(Interleave);
 HWY_EXPORT(AddRow);
+HWY_EXPORT(ScaleRowF32);
+HWY_EXPORT(ScaleRowF64);
+HWY_EXPORT(Store);
+HWY_EXPORT(CopyBytes);
+HWY_EXPORT(FlushStream);
+HWY_EXPORT(ScoreRow);
+HWY_EXPORT(ExponentialsF32);
+HWY_EXPORT(ExponentialsF64);
+HWY_EXPORT(WeightedSum);
 HWY_EXPORT(Narrow);
 HWY_EXPORT(Widen);
 HWY_EXPORT(HasFusedMultiplyAdd);
@@ -73,6 +86,42 @@ void Interleave(Dtype dtype, const void* first, const void* second, size_t count
 
 void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out) {
   HWY_DYNAMIC_DISPATCH(AddRow)(io, x, row, width, out);
+}
+
+void ScaleRow(const float* x, float factor, bool absolute, size_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(ScaleRowF32)(x, factor, absolute, count, out);
+}
+
+void ScaleRow(const double* x, double factor, bool absolute, size_t count, double* out) {
+  HWY_DYNAMIC_DISPATCH(ScaleRowF64)(x, factor, absolute, count, out);
+}
+
+void Store(Dtype io, const void* from, size_t count, void* to) {
+  HWY_DYNAMIC_DISPATCH(Store)(io, from, count, to);
+}
+
+void CopyBytes(const void* from, size_t count, bool stream, void* to) {
+  HWY_DYNAMIC_DISPATCH(CopyBytes)(from, count, stream, to);
+}
+
+void FlushStream() { HWY_DYNAMIC_DISPATCH(FlushStream)(); }
+
+void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t channels,
+              size_t keys, double scale, const void* bias, void* out) {
+  HWY_DYNAMIC_DISPATCH(ScoreRow)(io, q, k, key_stride, channels, keys, scale, bias, out);
+}
+
+float Exponentials(float* scores, size_t count, float highest) {
+  return HWY_DYNAMIC_DISPATCH(ExponentialsF32)(scores, count, highest);
+}
+
+double Exponentials(double* scores, size_t count, double highest) {
+  return HWY_DYNAMIC_DISPATCH(ExponentialsF64)(scores, count, highest);
+}
+
+void WeightedSum(Dtype io, const void* const* rows, const void* weights, size_t count,
+                 size_t channels, void* out) {
+  HWY_DYNAMIC_DISPATCH(WeightedSum)(io, rows, weights, count, channels, out);
 }
 
 void Narrow(Dtype dtype, const float* from, uint16_t* to, size_t count) {

@@ -14,7 +14,7 @@
 /// have checked their arguments. The results do not depend on where a value stands among its
 /// neighbours, on alignment, or on the number of lanes: every step is one IEEE operation per value,
 /// in round-to-nearest without flushing, and only whether multiply-adds are fused differs between
-/// targets.
+/// targets. Sums over channels or keys are the exception: see ScoreRow.
 namespace posgauge::fast {
 
 /// The dtypes of x and of tables.
@@ -67,6 +67,35 @@ void Interleave(Dtype dtype, const void* first, const void* second, size_t count
 /// out = x + row, [width]; x and out of dtype io, the row of ComputeDtype(io). `out` may be the
 /// memory of `x`. Error: see rows-inl.h.
 void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out);
+
+/// Largest output in bytes that is stored through the caches.
+inline constexpr double kLargestCached = 0x1p23;
+
+/// out = factor x, or factor |x|, [count].
+void ScaleRow(const float* x, float factor, bool absolute, size_t count, float* out);
+void ScaleRow(const double* x, double factor, bool absolute, size_t count, double* out);
+
+/// `count` numbers of ComputeDtype(io), rounded to io.
+void Store(Dtype io, const void* from, size_t count, void* to);
+
+/// Copies; `stream` goes past the caches, and FlushStream must follow the last of them.
+void CopyBytes(const void* from, size_t count, bool stream, void* to);
+void FlushStream();
+
+/// out[j] = scale <q, k_j> + bias[j], [keys]: q and k of dtype io, their channels contiguous, keys
+/// key_stride elements apart; bias and out of ComputeDtype(io). Error: see scores-inl.h. Sums
+/// depend on the number of lanes.
+void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t channels,
+              size_t keys, double scale, const void* bias, void* out);
+
+/// Replaces scores by e^(score - highest) and returns their sum.
+float Exponentials(float* scores, size_t count, float highest);
+double Exponentials(double* scores, size_t count, double highest);
+
+/// out = sum of weights[i] rows[i], [channels], in that order: rows of dtype io, weights and out of
+/// ComputeDtype(io).
+void WeightedSum(Dtype io, const void* const* rows, const void* weights, size_t count,
+                 size_t channels, void* out);
 
 /// Conversions as the kernels store and load them, for tests: f32 to a 16-bit dtype, nearest even,
 /// and back.

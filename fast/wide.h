@@ -1,6 +1,8 @@
 #pragma once
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
 
 #include "posgauge/schemes/base/double_double.h"
 
@@ -73,6 +75,17 @@ Wide Exp(Wide x);
 /// The nearest integer not above, not below: exact for the two doubles given.
 Wide Floor(Wide x);
 Wide Ceil(Wide x);
+
+/// Rounded once to T, float or double, where the result is normal. The odd neighbour of an inexact
+/// double carries the rest as a sticky bit, so that rounding it to float is rounding the sum.
+template <class T>
+T RoundedTo(Wide x) {
+  if (sizeof(T) == sizeof(double)) return static_cast<T>(x.high + x.low);
+  const bool even = (std::bit_cast<uint64_t>(x.high) & 1) == 0;
+  const double sticky =
+      x.low != 0 && even ? std::nextafter(x.high, x.low > 0 ? HUGE_VAL : -HUGE_VAL) : x.high;
+  return static_cast<T>(sticky);
+}
 
 /// pi, to 2^-107 relative.
 inline const Wide kPi = {0x1.921fb54442d18p+1, 0x1.1a62633145c07p-53};

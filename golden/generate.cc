@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "posgauge/reference/exact_addition.h"
+#include "posgauge/reference/exact_attention.h"
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/verify/random.h"
@@ -50,8 +51,9 @@ std::vector<RoundedValues> Evaluate(const ExactRotation& exact, const Case& gold
     case Quantity::scores:
       return {exact.Scores(input("query_positions"), input("key_positions"), input("q"), input("k"),
                            heads("q"), golden_case.inputs.at("scale").Value(0), dtype)};
+    default:
+      return {};
   }
-  return {};
 }
 
 std::vector<RoundedValues> Evaluate(const ExactAddition& exact, const Case& golden_case,
@@ -67,6 +69,23 @@ std::vector<RoundedValues> Evaluate(const ExactAddition& exact, const Case& gold
     default:
       return {};
   }
+}
+
+std::vector<RoundedValues> Evaluate(const ExactAttention& exact, const Case& golden_case,
+                                    Dtype dtype) {
+  const NamedInputs inputs = NamedInputsOf(golden_case);
+  if (golden_case.quantity == Quantity::buckets) {
+    RoundedValues buckets{.dtype = dtype};
+    for (int64_t bucket : exact.Buckets(inputs)) {
+      buckets.values.push_back(static_cast<double>(bucket));
+      buckets.proofs.push_back(Proof::exact);
+      buckets.counts.Add(Proof::exact, 0);
+    }
+    return {std::move(buckets)};
+  }
+  return {
+      exact.Evaluate(ParseVariant<AttentionQuantity>("quantity", VariantName(golden_case.quantity)),
+                     inputs, dtype)};
 }
 
 // `Exact` is the reference of the scheme's kind.
@@ -117,6 +136,8 @@ void Compute(Manifest& manifest) {
       {}};
   if (IsRotary(manifest.scheme)) {
     ComputeCases<ExactRotation>(manifest);
+  } else if (ActsInAttention(manifest.scheme)) {
+    ComputeCases<ExactAttention>(manifest);
   } else {
     ComputeCases<ExactAddition>(manifest);
   }
@@ -135,6 +156,17 @@ Tensor RandomInput(std::vector<int64_t> shape, uint64_t seed, std::string_view k
     const int exponent = static_cast<int>(random.Below(7)) - 3;
     const double sign = random.Below(2) == 0 ? 1 : -1;
     tensor.Set(i, sign * std::ldexp(1 + fraction, exponent));
+  }
+  return tensor;
+}
+
+Tensor RandomWeight(const Weight& weight, uint64_t seed, std::string_view key) {
+  Tensor tensor = RandomInput(weight.shape, seed, key);
+  for (size_t i = 0; i < tensor.size(); ++i) {
+    double value = tensor.Value(i);
+    if (weight.lowest >= 0) value = std::fabs(value);
+    while (value > weight.highest) value /= 2;
+    tensor.Set(i, value);
   }
   return tensor;
 }

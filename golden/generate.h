@@ -17,4 +17,7 @@ void Compute(Manifest& manifest);
 /// dtype holds them exactly. The same key and seed give the same tensor.
 Tensor RandomInput(std::vector<int64_t> shape, uint64_t seed, std::string_view key);
 
+/// The same for a weight, moved into its range.
+Tensor RandomWeight(const Weight& weight, uint64_t seed, std::string_view key);
+
 }  // namespace posgauge::golden

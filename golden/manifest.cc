@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include "posgauge/golden/sha256.h"
 #include "posgauge/schemes/base/error.h"
@@ -47,7 +48,28 @@ int64_t RequireRows(const Scheme& scheme, const Case& golden_case, const std::st
 
 }  // namespace
 
-std::vector<std::string> InputsOf(Quantity quantity) {
+namespace {
+
+// Nothing where a scheme of attention has no such quantity.
+std::optional<AttentionQuantity> OfAttention(Quantity quantity) {
+  const auto& names = kVariantNames<AttentionQuantity>;
+  const auto at = std::ranges::find(names, VariantName(quantity));
+  if (at == names.end()) return std::nullopt;
+  return static_cast<AttentionQuantity>(at - names.begin());
+}
+
+}  // namespace
+
+std::vector<std::string> InputsOf(const Scheme& scheme, Quantity quantity) {
+  if (ActsInAttention(scheme)) {
+    std::vector<std::string> names;
+    if (const auto asked = OfAttention(quantity)) {
+      for (const Weight& input : ExactAttention(scheme).InputsOf(*asked)) {
+        names.emplace_back(input.name);
+      }
+    }
+    return names;
+  }
   switch (quantity) {
     case Quantity::frequencies:
     case Quantity::magnitude:
@@ -60,14 +82,28 @@ std::vector<std::string> InputsOf(Quantity quantity) {
       return {"positions", "x"};
     case Quantity::scores:
       return {"query_positions", "key_positions", "q", "k", "scale"};
+    default:
+      return {};
   }
-  return {};
 }
 
 std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity) {
+  if (ActsInAttention(scheme)) {
+    const ExactAttention exact(scheme);
+    const auto asked = OfAttention(quantity);
+    std::vector<std::string_view> yielded;
+    for (size_t i = 0; i < kVariantNames<AttentionQuantity>.size(); ++i) {
+      if (exact.Yields(static_cast<AttentionQuantity>(i))) {
+        yielded.push_back(kVariantNames<AttentionQuantity>[i]);
+      }
+    }
+    Require(asked && exact.Yields(*asked), "{} has no {}: it has {}", Name(scheme),
+            VariantName(quantity), fmt::join(yielded, ", "));
+    return {std::string(VariantName(quantity))};
+  }
   const bool rotary = IsRotary(scheme);
   const bool has = quantity == Quantity::frequencies || quantity == Quantity::table ||
-                   rotary != (quantity == Quantity::embed);
+                   (quantity == Quantity::embed ? !rotary : rotary && quantity < Quantity::embed);
   Require(has, "{} has no {}: it has {}", Name(scheme), VariantName(quantity),
           rotary ? "frequencies, magnitude, table, rotate, rotate_backward and scores"
                  : "frequencies, table and embed");
@@ -84,11 +120,16 @@ std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity) {
       return {"out"};
     case Quantity::scores:
       return {"scores"};
+    default:
+      return {};
   }
-  return {};
 }
 
 std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case) {
+  if (ActsInAttention(scheme)) {
+    return ExactAttention(scheme).CheckInputs(OfAttention(golden_case.quantity).value(),
+                                              NamedInputsOf(golden_case));
+  }
   const auto shape = [&](const char* name) { return golden_case.inputs.at(name).shape(); };
   switch (golden_case.quantity) {
     case Quantity::frequencies:
@@ -103,12 +144,21 @@ std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case) 
       return shape("x");
     case Quantity::scores:
       return {shape("q")[1], shape("q")[0], shape("k")[0]};
+    default:
+      return {};
   }
-  return {};
+}
+
+NamedInputs NamedInputsOf(const Case& golden_case) {
+  NamedInputs inputs;
+  for (const auto& [name, tensor] : golden_case.inputs) {
+    inputs.tensors[name] = {tensor.shape(), tensor.Values()};
+  }
+  return inputs;
 }
 
 void CheckInputs(const Scheme& scheme, const Case& golden_case) {
-  const std::vector<std::string> names = InputsOf(golden_case.quantity);
+  const std::vector<std::string> names = InputsOf(scheme, golden_case.quantity);
   try {
     OutputsOf(scheme, golden_case.quantity);
   } catch (const ParameterError& error) {
@@ -124,6 +174,19 @@ void CheckInputs(const Scheme& scheme, const Case& golden_case) {
   for (const std::string& name : names) {
     Require(golden_case.inputs.contains(name), "{}: the input {} of {} is missing", golden_case.id,
             name, quantity);
+  }
+  const bool integers = golden_case.quantity == Quantity::buckets;
+  Require(std::ranges::all_of(golden_case.dtypes,
+                              [&](Dtype dtype) { return integers == (dtype == Dtype::i32); }),
+          "{}: the dtypes of {} must be {}", golden_case.id, quantity,
+          integers ? "i32" : "floating");
+  if (ActsInAttention(scheme)) {
+    try {
+      OutputShape(scheme, golden_case);
+    } catch (const ParameterError& error) {
+      throw ParameterError(fmt::format("{}: {}", golden_case.id, error.what()));
+    }
+    return;
   }
   switch (golden_case.quantity) {
     case Quantity::frequencies:
@@ -149,6 +212,8 @@ void CheckInputs(const Scheme& scheme, const Case& golden_case) {
       RequireShape(golden_case, "scale", {1});
       break;
     }
+    default:
+      break;  // of attention
   }
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "posgauge/reference/exact_attention.h"
 #include "posgauge/reference/proof.h"
 #include "posgauge/schemes/base/scheme.h"
 #include "posgauge/verify/tensor.h"
@@ -13,7 +14,19 @@
 namespace posgauge::golden {
 
 /// What a case asks for; inputs and outputs by name in docs/golden-format.md.
-enum class Quantity { frequencies, magnitude, table, rotate, rotate_backward, scores, embed };
+enum class Quantity {
+  frequencies,
+  magnitude,
+  table,
+  rotate,
+  rotate_backward,
+  scores,
+  embed,
+  slopes,
+  buckets,
+  bias,
+  attention
+};
 
 /// `invalid`: the outputs are wrong on purpose, as the named fault makes them.
 enum class Result { valid, invalid };
@@ -45,7 +58,7 @@ struct Case {
   std::vector<std::string> flags;  // each defined in the notes
   Result result = Result::valid;
   std::string fault;                     // of an invalid case
-  std::vector<Dtype> dtypes;             // floating, in the order of Dtype
+  std::vector<Dtype> dtypes;             // floating, in the order of Dtype; of buckets only i32
   std::map<std::string, Tensor> inputs;  // f64, exact
   std::map<std::string, std::map<Dtype, Rounding>> outputs;
 };
@@ -74,7 +87,7 @@ inline constexpr size_t kMostInlineValues = 64;
 
 /// Names of the inputs and outputs of a quantity, in the order of the documentation. Throws
 /// ParameterError for a quantity that the scheme does not have.
-std::vector<std::string> InputsOf(Quantity quantity);
+std::vector<std::string> InputsOf(const Scheme& scheme, Quantity quantity);
 std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity);
 
 /// The shape that an output has, given the case's inputs.
@@ -84,6 +97,9 @@ std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case);
 /// quantity, of dtype f64, with shapes that fit the scheme and each other, and positions are
 /// finite.
 void CheckInputs(const Scheme& scheme, const Case& golden_case);
+
+/// Those of a case of a scheme of attention as the reference takes them.
+NamedInputs NamedInputsOf(const Case& golden_case);
 
 /// A number of an input as JSON: an integer up to 2^53 as such, anything else as a hex float
 /// ("0x1.8p-3", "-0x0p+0", "inf", "nan"), exact either way.
@@ -118,8 +134,9 @@ Manifest ReadManifest(const std::filesystem::path& path);
 
 namespace posgauge {
 template <>
-inline constexpr auto kVariantNames<golden::Quantity> = std::array<std::string_view, 7>{
-    "frequencies", "magnitude", "table", "rotate", "rotate_backward", "scores", "embed"};
+inline constexpr auto kVariantNames<golden::Quantity> = std::array<std::string_view, 11>{
+    "frequencies", "magnitude", "table",   "rotate", "rotate_backward", "scores",
+    "embed",       "slopes",    "buckets", "bias",   "attention"};
 template <>
 inline constexpr auto kVariantNames<golden::Result> =
     std::array<std::string_view, 2>{"valid", "invalid"};

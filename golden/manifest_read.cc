@@ -123,9 +123,10 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
                 "must have a fault exactly where its result is invalid");
   if (reader.Has("fault")) golden_case.fault = reader["fault"].Text();
 
+  const bool integers = golden_case.quantity == Quantity::buckets;
   for (const std::string& name : reader["dtypes"].Texts()) {
-    golden_case.dtypes.push_back(
-        reader["dtypes"].Located([&] { return ParseFloatDtype("dtype", name); }));
+    golden_case.dtypes.push_back(reader["dtypes"].Located(
+        [&] { return integers ? ParseDtype(name) : ParseFloatDtype("dtype", name); }));
   }
   reader["dtypes"].Demand(
       !golden_case.dtypes.empty() &&
@@ -135,8 +136,9 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
       fmt::join(reader["dtypes"].Texts(), ", "));
 
   const JsonReader inputs = reader["inputs"];
-  inputs.Keys(InputsOf(golden_case.quantity));
-  for (const std::string& name : InputsOf(golden_case.quantity)) {
+  const std::vector<std::string> names = InputsOf(scheme, golden_case.quantity);
+  inputs.Keys(names);
+  for (const std::string& name : names) {
     golden_case.inputs[name] = InputFromJson(inputs[name], InputTensor(golden_case, name), payload);
   }
   inputs.Located([&] { CheckInputs(scheme, golden_case); });

@@ -29,7 +29,7 @@ ordered_json InputToJson(const Tensor& tensor) {
   return object;
 }
 
-ordered_json CaseToJson(const Case& golden_case) {
+ordered_json CaseToJson(const Scheme& scheme, const Case& golden_case) {
   ordered_json object;
   object["id"] = golden_case.id;
   object["quantity"] = std::string(VariantName(golden_case.quantity));
@@ -40,7 +40,7 @@ ordered_json CaseToJson(const Case& golden_case) {
   object["dtypes"] = ordered_json::array();
   for (Dtype dtype : golden_case.dtypes) object["dtypes"].push_back(std::string(Name(dtype)));
   object["inputs"] = ordered_json::object();
-  for (const std::string& name : InputsOf(golden_case.quantity)) {
+  for (const std::string& name : InputsOf(scheme, golden_case.quantity)) {
     object["inputs"][name] = InputToJson(golden_case.inputs.at(name));
   }
   object["outputs"] = ordered_json::object();
@@ -74,7 +74,7 @@ Files Encode(const Manifest& manifest, const std::string& payload_file) {
         proof.Merge(rounding.proof);
       }
     }
-    cases.push_back(CaseToJson(golden_case));
+    cases.push_back(CaseToJson(manifest.scheme, golden_case));
   }
 
   Files files;

@@ -52,11 +52,29 @@ Tensor Rows(const JsonReader& reader, const std::string& name, const Tensor& pos
       [&] { return Tensor::FromValues(Dtype::f64, shape, Numbers(reader[name])); });
 }
 
+// With the numbers of queries and keys filled in from the plan's positions.
+std::vector<Weight> InputsOfAttention(const Scheme& scheme, const JsonReader& reader,
+                                      Quantity quantity) {
+  std::vector<Weight> inputs = ExactAttention(scheme).InputsOf(
+      ParseVariant<AttentionQuantity>("quantity", VariantName(quantity)));
+  for (Weight& input : inputs) {
+    const char* of = input.name == "q"                        ? "query_positions"
+                     : input.name == "k" || input.name == "v" ? "key_positions"
+                                                              : nullptr;
+    if (of == nullptr) continue;
+    reader.Demand(reader.Has(of), "must have the key {}", of);
+    input.shape[0] = static_cast<int64_t>(reader[of].List().size());
+  }
+  return inputs;
+}
+
 Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
                   const std::map<std::string, Note>& notes, const std::string& manifest_key) {
-  reader.Keys(
-      {"id", "quantity", "comment", "flags"},
-      {"dtypes", "positions", "x", "query_positions", "key_positions", "q", "k", "scale", "heads"});
+  std::vector<std::string> optional = {
+      "dtypes",        "positions", "x", "query_positions", "heads",
+      "key_positions", "q",         "k", "scale",           "v"};
+  for (const Weight& weight : WeightsOf(scheme)) optional.emplace_back(weight.name);
+  reader.Keys({"id", "quantity", "comment", "flags"}, optional);
   Case golden_case;
   golden_case.id = IdFromJson(reader["id"]);
   golden_case.quantity =
@@ -65,6 +83,7 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
   golden_case.flags = FlagsFromJson(reader["flags"], notes);
   reader["flags"].Demand(!golden_case.flags.empty(), "must say why the case exists, got none");
   golden_case.dtypes.assign(kUsualDtypes.begin(), kUsualDtypes.end());
+  if (golden_case.quantity == Quantity::buckets) golden_case.dtypes = {Dtype::i32};
   if (reader.Has("dtypes")) {
     golden_case.dtypes.clear();
     for (const std::string& name : reader["dtypes"].Texts()) {
@@ -86,7 +105,22 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
     if (IsRotary(scheme)) used.push_back("heads");
   };
   reader.Located([&] { OutputsOf(scheme, golden_case.quantity); });
-  switch (golden_case.quantity) {
+  if (ActsInAttention(scheme)) {
+    for (const Weight& input : InputsOfAttention(scheme, reader, golden_case.quantity)) {
+      const std::string name(input.name);
+      if (name.ends_with("positions")) {
+        positions(name);
+      } else {
+        golden_case.inputs[name] =
+            reader.Has(name) ? reader[name].Located([&] {
+              return Tensor::FromValues(Dtype::f64, input.shape, Numbers(reader[name]));
+            })
+                             : RandomWeight(input, 0, fmt::format("{}/{}", key, name));
+        used.push_back(name);
+      }
+    }
+  }
+  switch (ActsInAttention(scheme) ? Quantity::bias : golden_case.quantity) {
     case Quantity::frequencies:
     case Quantity::magnitude:
       break;
@@ -113,6 +147,8 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
       used.push_back("scale");
       break;
     }
+    default:
+      break;  // of attention
   }
   for (const auto& [name, unused] : reader.value().items()) {
     reader.Demand(std::ranges::find(used, name) != used.end(), "must not have {} for {}", name,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posgauge/properties/attention_laws.h"
+
 namespace posgauge {
 
 namespace {
@@ -115,6 +117,15 @@ rc::Gen<Rotary> AnyRotary() {
       OneOf<double>({10000, 500000, 1000000, 10, 1.5, 25000, 12345.678, 1e7, 0.5}));
 }
 
+rc::Gen<Attention> AnyAttention() {
+  const auto make = [](int64_t heads, int64_t head_dim, bool causal, ScoreScale scale) {
+    return Attention{.heads = heads, .head_dim = head_dim, .causal = causal, .scale = scale};
+  };
+  return rc::gen::apply(make, OneOf<int64_t>({1, 2, 3, 4, 5, 8, 12}),
+                        OneOf<int64_t>({1, 2, 4, 7, 16, 33}), OneOf<bool>({true, true, false}),
+                        OneOf<ScoreScale>({ScoreScale::inverse_sqrt, ScoreScale::one}));
+}
+
 rc::Gen<double> AnyFactor(double lowest) {
   std::vector<double> factors;
   for (const double factor : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.25, 40.0, 0.5, 0.25, 1024.0}) {
@@ -178,7 +189,62 @@ LawCase KeepOneHead(const LawCase& c, int64_t head) {
 
 }  // namespace
 
+namespace {
+
+// Of a scheme of attention: fewer queries and keys, positions from 0, vectors of zeros and ones.
+// Every query keeps the keys up to its own.
+std::vector<LawCase> SimplerAttention(const LawCase& c) {
+  std::vector<LawCase> simpler;
+  const auto add = [&](NamedInputs inputs, double shift) {
+    if (inputs == c.inputs && shift == c.shifts[0]) return;
+    LawCase changed = c;
+    changed.inputs = std::move(inputs);
+    changed.shifts = {shift};
+    simpler.push_back(std::move(changed));
+  };
+  const auto range = [](int64_t begin, int64_t end) {
+    std::vector<int64_t> indices;
+    for (int64_t i = begin; i < end; ++i) indices.push_back(i);
+    return indices;
+  };
+  const ExactTensor &queries = c.inputs["query_positions"], &keys = c.inputs["key_positions"];
+  const int64_t count = queries.shape[0];
+  if (count > 1) {
+    add(WithQueries(c.inputs, range(0, count / 2)), c.shifts[0]);
+    add(WithQueries(c.inputs, range(count / 2, count)), c.shifts[0]);
+  }
+  // Keys before the first query but for the first one, and keys after the last query.
+  std::vector<int64_t> among;
+  for (int64_t key = 0; key < keys.shape[0]; ++key) {
+    const double position = keys.At(key);
+    if (key == 0 || (position >= queries.At(0) && position <= queries.At(count - 1))) {
+      among.push_back(key);
+    }
+  }
+  add(WithKeys(c.inputs, among), c.shifts[0]);
+  NamedInputs from_zero = c.inputs;
+  for (const char* name : {"query_positions", "key_positions"}) {
+    for (double& position : from_zero.tensors.find(name)->second.values) position -= keys.At(0);
+  }
+  add(from_zero, 0);
+  add(c.inputs, 0);
+  for (const auto& [name, tensor] : c.inputs.tensors) {
+    if (name != "q" && name != "k" && name != "v") continue;
+    for (const double value : {0.0, 1.0}) {
+      NamedInputs changed = c.inputs;
+      for (double& element : changed.tensors[name].values) {
+        if (value == 0 || element != 0) element = value;
+      }
+      add(std::move(changed), c.shifts[0]);
+    }
+  }
+  return simpler;
+}
+
+}  // namespace
+
 std::vector<LawCase> SimplerCases(const LawCase& c) {
+  if (!c.inputs.tensors.empty()) return SimplerAttention(c);
   std::vector<LawCase> simpler;
   const size_t rows = c.positions.size();
   if (rows > 1) {

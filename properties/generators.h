@@ -23,6 +23,10 @@ rc::Gen<double> AnyPosition(int64_t largest);
 /// 0.5 to 1e7. Shrinks to small full heads, half, counter-clockwise, base 10000.
 rc::Gen<Rotary> AnyRotary();
 
+/// What schemes of attention share: 1..12 heads, small widths, both scales, mostly causal. Shrinks
+/// to one head of one channel.
+rc::Gen<Attention> AnyAttention();
+
 /// A scale from `lowest` to 1024. Shrinks to 1, 2, 4.
 rc::Gen<double> AnyFactor(double lowest);
 

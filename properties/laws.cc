@@ -6,6 +6,7 @@
 
 #include "posgauge/properties/addition_laws.h"
 #include "posgauge/properties/all.h"
+#include "posgauge/properties/attention_laws.h"
 #include "posgauge/properties/independence_laws.h"
 #include "posgauge/properties/rotation_laws.h"
 #include "posgauge/properties/table_laws.h"
@@ -65,6 +66,7 @@ namespace {
 
 // Those of the scheme's kind.
 std::vector<Law> KindLaws(const Scheme& scheme) {
+  if (ActsInAttention(scheme)) return AttentionLaws(scheme);
   if (!IsRotary(scheme)) return AdditionLaws();
   std::vector<Law> laws = RotationLaws();
   Append(laws, IndependenceLaws());
@@ -81,7 +83,12 @@ std::vector<Law> KindLaws(const Scheme& scheme) {
 
 std::vector<Law> Laws(const Scheme& scheme) {
   std::vector<Law> laws = KindLaws(scheme);
-  std::visit([&](const auto& params) { Append(laws, Laws(params)); }, scheme);
+  std::visit(
+      [&](const auto& params) {
+        // A scheme may have none of its own.
+        if constexpr (requires { Laws(params); }) Append(laws, Laws(params));
+      },
+      scheme);
   return laws;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "posgauge/verify/attention_plan.h"
 #include "posgauge/verify/plan.h"
 
 namespace posgauge {
@@ -133,6 +134,11 @@ double DrawFactor(Random& random) {
   return random.Bits() % 2 == 0 ? size : -size;
 }
 
+// What q, k, v and weights must be exact in.
+Dtype InputDtype(const Subject& subject) {
+  return IsFloat(subject.io()) ? subject.io() : Dtype::f32;
+}
+
 }  // namespace
 
 double DrawFloat(Dtype dtype, Random& random) {
@@ -152,7 +158,66 @@ double DrawFloat(Dtype dtype, Random& random) {
   return Decode(dtype, random.Bits() >> (64 - 8 * SizeOf(dtype)));
 }
 
+namespace {
+
+// A run of keys, with gaps in every other case, of which the last ones are queries too; and keys
+// beyond them.
+LawCase DrawAttentionCase(const Subject& subject, const CasePlan& plan, uint64_t seed,
+                          int64_t number) {
+  const AttentionTruth& truth = subject.attention();
+  const Attention& attention = AttentionOf(subject.scheme());
+  Random random(seed, fmt::format("law case {}", number));
+  auto largest = static_cast<double>(plan.largest_position);
+  if (const double limit = subject.info().kernel->largest_position; limit > 0) {
+    largest = std::min(largest, std::floor(limit));
+  }
+  const std::vector<double> special = SpecialPositions(subject.scheme(), largest);
+  const auto rows = static_cast<size_t>(std::max<int64_t>(1, plan.rows / 2));
+  const size_t keys = 3 * rows;
+  const double span = random.Below(2) == 0 ? 1 : 40;
+  // The first case ends with the largest position.
+  const double room = std::max(0.0, largest - span * static_cast<double>(keys));
+  double at = number == 0 ? room : std::min(room, DrawPosition(special, 0, largest, random));
+  std::vector<double> key_positions;
+  for (size_t key = 0; key < keys; ++key) {
+    key_positions.push_back(std::min(at, largest));
+    at += 1 + (span > 1 ? std::floor(random.Uniform() * span) : 0);
+  }
+  key_positions.erase(std::unique(key_positions.begin(), key_positions.end()), key_positions.end());
+  const size_t first = key_positions.size() > 2 * rows ? key_positions.size() - 2 * rows : 0;
+  const size_t end = std::min(first + rows, key_positions.size());
+  const std::vector<double> queries(key_positions.begin() + static_cast<std::ptrdiff_t>(first),
+                                    key_positions.begin() + static_cast<std::ptrdiff_t>(end));
+  LawCase drawn;
+  drawn.seed = random.Bits();
+  drawn.shifts = {-std::floor(random.Uniform() * (key_positions.front() + 1))};
+  for (const Weight& input : truth.exact().InputsOf(AttentionQuantity::attention)) {
+    const std::string name(input.name);
+    ExactTensor& tensor = drawn.inputs.tensors[name];
+    if (name == "query_positions") {
+      tensor = {{static_cast<int64_t>(queries.size())}, queries};
+    } else if (name == "key_positions") {
+      tensor = {{static_cast<int64_t>(key_positions.size())}, key_positions};
+    } else if (name == "q" || name == "k" || name == "v") {
+      const size_t count = name == "q" ? queries.size() : key_positions.size();
+      tensor = DrawRows(static_cast<int64_t>(count), attention, InputDtype(subject),
+                        name == "k" ? drawn.inputs.Find("q") : nullptr, random);
+    } else {
+      tensor.shape = input.shape;
+      int64_t count = 1;
+      for (int64_t extent : input.shape) count *= extent;
+      for (int64_t i = 0; i < count; ++i) {
+        tensor.values.push_back(DrawWeight(input, InputDtype(subject), random));
+      }
+    }
+  }
+  return drawn;
+}
+
+}  // namespace
+
 LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, int64_t number) {
+  if (ActsInAttention(subject.scheme())) return DrawAttentionCase(subject, plan, seed, number);
   Random random(seed, fmt::format("law case {}", number));
   auto largest = static_cast<double>(plan.largest_position);
   if (const double limit = subject.info().kernel->largest_position; limit > 0) {

@@ -12,7 +12,7 @@ template <class R>
 class Head {
  public:
   Head(const Params& params, const NamedInputs& inputs, int64_t head)
-      : params_(&params), inputs_(&inputs), slope_(SlopeOf(params, params.first_head + head)) {}
+      : params_(&params), inputs_(&inputs), slope_(SlopeOf(params, inputs, head)) {}
 
   /// Press et al. 2022, sec. 3: 2^(-max_bias h/n), h from 1.
   R Slope() const { return slope_; }
@@ -33,6 +33,12 @@ class Head {
   }
 
  private:
+  // Slopes that the caller hands over are taken as they are.
+  static R SlopeOf(const Params& params, const NamedInputs& inputs, int64_t head) {
+    const ExactTensor* given = inputs.Find("slopes");
+    return given != nullptr ? R(given->At(head)) : Held(SlopeOf(params, params.first_head + head));
+  }
+
   static R SlopeOf(const Params& params, int64_t index) {
     const auto n = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(params.TotalHeads())));
     // -max_bias (index + 1)/n, or -max_bias (2 (index - n) + 1)/(2 n): an exact power of two where

@@ -1,10 +1,11 @@
 #include "posgauge/reference/exact_attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
-#include "posgauge/reference/all.h"
-#include "posgauge/reference/attention.h"
+#include "posgauge/reference/attention_rows.h"
 #include "posgauge/reference/parallel.h"
 #include "posgauge/reference/settle.h"
 
@@ -14,100 +15,6 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Calls use(params) with the parameters of a scheme of attention.
-template <class Use>
-auto WithParams(const Scheme& scheme, const Use& use) {
-  return std::visit(
-      [&]<class Params>(const Params& params) {
-        if constexpr (Attends<Params>) {
-          return use(params);
-        } else {
-          // The type of the other branch, never returned.
-          using Result = decltype(use(std::declval<alibi::Params>()));
-          throw ParameterError(
-              fmt::format("{} does not act in attention: {}", Params::kName, Params::kSummary));
-          return Result();
-        }
-      },
-      scheme);
-}
-
-template <class Params, class R>
-using HeadOf = decltype(MakeHead<R>(std::declval<const Params&>(),
-                                    std::declval<const NamedInputs&>(), int64_t{}));
-
-template <class Params>
-constexpr bool YieldsOf(AttentionQuantity quantity) {
-  using Head = HeadOf<Params, double>;
-  switch (quantity) {
-    case AttentionQuantity::slopes:
-      return requires(const Head& head) { head.Slope(); };
-    case AttentionQuantity::buckets:
-      return requires(const Head& head) { head.Bucket(0.0, 0.0); };
-    case AttentionQuantity::bias:
-      return requires(const Head& head) { head.Bias(0.0, 0.0); };
-    case AttentionQuantity::scores:
-    case AttentionQuantity::attention:
-      return true;
-  }
-  return false;
-}
-
-// Where the values of a row stand in the result.
-struct Place {
-  int64_t first;
-  int64_t count;
-};
-
-Place PlaceOf(AttentionQuantity quantity, const std::vector<int64_t>& shape, int64_t head,
-              int64_t query) {
-  switch (quantity) {
-    case AttentionQuantity::slopes:
-      return {head, 1};
-    case AttentionQuantity::attention:
-      return {(query * shape[1] + head) * shape[2], shape[2]};
-    default:
-      return {(head * shape[1] + query) * shape[2], shape[2]};
-  }
-}
-
-// One row of a quantity in numbers of type R.
-template <class R, class Params>
-std::vector<R> RowOf(const Params& params, AttentionQuantity quantity, const NamedInputs& inputs,
-                     int64_t head_index, int64_t query) {
-  const auto head = MakeHead<R>(params, inputs, head_index);
-  using Head = std::remove_const_t<decltype(head)>;
-  switch (quantity) {
-    case AttentionQuantity::slopes:
-      if constexpr (requires(const Head& h) { h.Slope(); }) return {head.Slope()};
-      break;
-    case AttentionQuantity::bias:
-      if constexpr (requires(const Head& h) { h.Bias(0.0, 0.0); }) {
-        const double query_position = inputs["query_positions"].At(query);
-        std::vector<R> row;
-        for (double key_position : inputs["key_positions"].values) {
-          row.push_back(head.Bias(query_position, key_position));
-        }
-        return row;
-      }
-      break;
-    case AttentionQuantity::scores:
-      return ScoresOf<R>(head, params.attention, inputs, head_index, query);
-    case AttentionQuantity::attention:
-      return AttendOf<R>(head, params.attention, inputs, head_index, query);
-    case AttentionQuantity::buckets:
-      break;
-  }
-  return {};
-}
-
-// Whether a value of a row is -infinity by rule.
-bool IsMasked(const Attention& attention, AttentionQuantity quantity, const NamedInputs& inputs,
-              int64_t query, int64_t index) {
-  return quantity == AttentionQuantity::scores &&
-         !attention.Visible(inputs["query_positions"].At(query), inputs["key_positions"].At(index));
-}
-
 // Calls visit(enclosures of a row) at rising precision until it returns true; `last` tells that
 // there is no higher one.
 template <size_t L = 0, class Params, class Visit>
@@ -116,7 +23,8 @@ void RaiseRow(const Params& params, AttentionQuantity quantity, const NamedInput
   constexpr bool kLast = L + 1 == kLevels;
   using I = Interval<kDigits[L]>;
   try {
-    if (visit(RowOf<I>(params, quantity, inputs, head, query), kLast)) return;
+    const auto made = MakeHead<I>(params, inputs, head);
+    if (visit(RowOf<I>(params, made, quantity, inputs, head, query), kLast)) return;
   } catch (const Undecided&) {
     if constexpr (kLast) {
       throw ParameterError("a branch of the scheme cannot be decided at 1025 bits");
@@ -127,14 +35,14 @@ void RaiseRow(const Params& params, AttentionQuantity quantity, const NamedInput
 
 // Calls visit(head, query) for every row, in parallel.
 template <class Visit>
-void ForEachRow(AttentionQuantity quantity, const std::vector<int64_t>& shape, const Visit& visit) {
-  const bool by_query = quantity == AttentionQuantity::attention;
-  const int64_t heads = by_query ? shape[1] : shape[0];
-  const int64_t queries = quantity == AttentionQuantity::slopes ? 1
-                          : by_query                            ? shape[0]
-                                                                : shape[1];
-  ForBlocks(heads * queries, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t row = begin; row < end; ++row) visit(row / queries, row % queries);
+void ForRows(AttentionQuantity quantity, const std::vector<int64_t>& shape, const Visit& visit) {
+  std::vector<std::pair<int64_t, int64_t>> rows;
+  ForEachRow(quantity, shape, [&](int64_t head, int64_t query) { rows.emplace_back(head, query); });
+  constexpr int64_t kRowsPerThread = 8;  // below it a thread costs more than it saves
+  ForBlocks(static_cast<int64_t>(rows.size()), kRowsPerThread, [&](int64_t begin, int64_t end) {
+    for (int64_t row = begin; row < end; ++row) {
+      visit(rows[static_cast<size_t>(row)].first, rows[static_cast<size_t>(row)].second);
+    }
   });
 }
 
@@ -148,16 +56,16 @@ int64_t Product(const std::vector<int64_t>& shape) {
 
 ExactAttention::ExactAttention(const Scheme& scheme) : scheme_(scheme) {
   Validate(scheme);
-  WithParams(scheme, [](const auto&) { return 0; });
+  WithAttention(scheme, [](const auto&) { return 0; });
 }
 
 bool ExactAttention::Yields(AttentionQuantity quantity) const {
-  return WithParams(scheme_,
-                    [&]<class Params>(const Params&) { return YieldsOf<Params>(quantity); });
+  return WithAttention(scheme_,
+                       [&]<class Params>(const Params&) { return YieldsOf<Params>(quantity); });
 }
 
 std::vector<Weight> ExactAttention::InputsOf(AttentionQuantity quantity) const {
-  return WithParams(scheme_, [&](const auto& params) {
+  return WithAttention(scheme_, [&](const auto& params) {
     const Attention& attention = params.attention;
     std::vector<Weight> inputs;
     if (quantity == AttentionQuantity::slopes) return inputs;
@@ -175,11 +83,33 @@ std::vector<Weight> ExactAttention::InputsOf(AttentionQuantity quantity) const {
   });
 }
 
+std::optional<ExactTensor> ExactAttention::ReadyMade(std::string_view name, Dtype dtype) const {
+  if (name == "slopes" && Yields(AttentionQuantity::slopes)) {
+    RoundedValues slopes = Evaluate(AttentionQuantity::slopes, {}, dtype);
+    return ExactTensor{{static_cast<int64_t>(slopes.values.size())}, std::move(slopes.values)};
+  }
+  return WithAttention(scheme_, [&](const auto& params) -> std::optional<ExactTensor> {
+    if constexpr (requires { FirstDistances(params); }) {
+      if (name == "thresholds") {
+        const auto& first = FirstDistances(params);
+        return ExactTensor{{static_cast<int64_t>(first.size())}, {first.begin(), first.end()}};
+      }
+    }
+    return std::nullopt;
+  });
+}
+
 std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
                                                  const NamedInputs& inputs) const {
   Require(Yields(quantity), "{} has no {}", Name(scheme_), VariantName(quantity));
   const std::vector<Weight> wanted = InputsOf(quantity);
   for (const auto& [name, tensor] : inputs.tensors) {
+    if (name == "slopes" && Yields(AttentionQuantity::slopes)) {
+      const int64_t heads = AttentionOf(scheme_).heads;
+      Require(tensor.shape == std::vector{heads}, "input slopes must have shape [{}], got [{}]",
+              heads, fmt::join(tensor.shape, ", "));
+      continue;
+    }
     Require(std::ranges::find(wanted, name, &Weight::name) != wanted.end(), "{} takes no input {}",
             VariantName(quantity), name);
   }
@@ -198,7 +128,7 @@ std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
               weight.highest, value);
     }
   }
-  return WithParams(scheme_, [&](const auto& params) -> std::vector<int64_t> {
+  return WithAttention(scheme_, [&](const auto& params) -> std::vector<int64_t> {
     const Attention& attention = params.attention;
     if (quantity == AttentionQuantity::slopes) return {attention.heads};
     const ExactTensor &query_positions = inputs["query_positions"],
@@ -235,9 +165,9 @@ RoundedValues ExactAttention::Evaluate(AttentionQuantity quantity, const NamedIn
   const std::vector<int64_t> shape = CheckInputs(quantity, inputs);
   Require(quantity != AttentionQuantity::buckets, "buckets are integers: ask for Buckets");
   Collector collector(dtype, Product(shape));
-  WithParams(scheme_, [&](const auto& params) {
-    ForEachRow(quantity, shape, [&](int64_t head, int64_t query) {
-      const Place place = PlaceOf(quantity, shape, head, query);
+  WithAttention(scheme_, [&](const auto& params) {
+    ForRows(quantity, shape, [&](int64_t head, int64_t query) {
+      const RowPlace place = PlaceOf(quantity, shape, head, query);
       std::vector<bool> done(static_cast<size_t>(place.count));
       for (int64_t i = 0; i < place.count; ++i) {
         if (!IsMasked(params.attention, quantity, inputs, query, i)) continue;
@@ -273,7 +203,7 @@ RoundedValues ExactAttention::Evaluate(AttentionQuantity quantity, const NamedIn
 
 std::vector<int64_t> ExactAttention::Buckets(const NamedInputs& inputs) const {
   CheckInputs(AttentionQuantity::buckets, inputs);
-  return WithParams(scheme_, [&]<class Params>(const Params& params) {
+  return WithAttention(scheme_, [&]<class Params>(const Params& params) {
     std::vector<int64_t> buckets;
     if constexpr (YieldsOf<Params>(AttentionQuantity::buckets)) {
       const auto head = MakeHead<double>(params, inputs, 0);
@@ -294,9 +224,9 @@ EnclosedEach ExactAttention::Enclose(AttentionQuantity quantity, const NamedInpu
   EnclosedEach enclosed;
   enclosed.values.resize(static_cast<size_t>(Product(shape)));
   enclosed.radii.resize(enclosed.values.size());
-  WithParams(scheme_, [&](const auto& params) {
-    ForEachRow(quantity, shape, [&](int64_t head, int64_t query) {
-      const Place place = PlaceOf(quantity, shape, head, query);
+  WithAttention(scheme_, [&](const auto& params) {
+    ForRows(quantity, shape, [&](int64_t head, int64_t query) {
+      const RowPlace place = PlaceOf(quantity, shape, head, query);
       RaiseRow(params, quantity, inputs, head, query, [&](const auto& row, bool last) {
         bool complete = true;
         for (size_t i = 0; i < row.size(); ++i) {

@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string_view>
 #include <vector>
 
+#include "posgauge/reference/attention_quantity.h"
 #include "posgauge/reference/named_inputs.h"
 #include "posgauge/reference/proof.h"
 #include "posgauge/schemes/base/double_double.h"
@@ -10,17 +13,6 @@
 #include "posgauge/schemes/base/weight.h"
 
 namespace posgauge {
-
-/// What can be asked of a scheme that acts in attention.
-///   slopes     [heads]                     alibi's factors on the distance
-///   buckets    [queries, keys]             t5's indices
-///   bias       [heads, queries, keys]      what is added to scaled scores
-///   scores     [heads, queries, keys]      before softmax; -infinity where a key is not visible
-///   attention  [queries, heads, head_dim]  the output
-enum class AttentionQuantity { slopes, buckets, bias, scores, attention };
-template <>
-inline constexpr auto kVariantNames<AttentionQuantity> =
-    std::array<std::string_view, 5>{"slopes", "buckets", "bias", "scores", "attention"};
 
 /// Values enclosed one by one: |high + low - v| <= radius.
 struct EnclosedEach {
@@ -44,9 +36,14 @@ class ExactAttention {
   /// (queries, keys).
   std::vector<Weight> InputsOf(AttentionQuantity quantity) const;
 
+  /// What a kernel may take in place of computing it, by name, rounded to dtype: `slopes` [heads],
+  /// of a scheme that yields them; `thresholds`, t5's smallest distance of every bucket of one
+  /// direction, which every dtype that is asked for must hold. Nothing for another name.
+  std::optional<ExactTensor> ReadyMade(std::string_view name, Dtype dtype) const;
+
   /// Shape of the result. Throws ParameterError unless the inputs are exactly those of InputsOf,
-  /// fit each other, are finite and in range, and every query has a visible key where one is
-  /// needed.
+  /// and perhaps `slopes`, which then count in place of the scheme's, fit each other, are finite
+  /// and in range, and every query has a visible key where one is needed.
   std::vector<int64_t> CheckInputs(AttentionQuantity quantity, const NamedInputs& inputs) const;
 
   /// All but buckets. Throws as CheckInputs does.

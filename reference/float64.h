@@ -35,6 +35,7 @@ inline std::array<int64_t, 2> FloorRange(double x) {
   return {floor, floor};
 }
 inline double Hull(double, double b) { return b; }
+inline double Held(double x) { return x; }
 inline double Approximately(double x) { return x; }
 inline double Sum(const std::vector<double>& terms) {
   return std::accumulate(terms.begin(), terms.end(), 0.0);

@@ -282,6 +282,13 @@ std::array<int64_t, 2> FloorRange(const Interval<Digits>& x) {
   return {mpfr_get_si(I::Ptr(x.lo()), MPFR_RNDD), mpfr_get_si(I::Ptr(x.hi()), MPFR_RNDD)};
 }
 
+/// A parameter derived from the scheme's fields, as a kernel holds it: where R rounds, it is
+/// rounded here.
+template <unsigned Digits>
+const Interval<Digits>& Held(const Interval<Digits>& x) {
+  return x;
+}
+
 /// A double near x, proven of nothing: for choices that do not change the result.
 template <unsigned Digits>
 double Approximately(const Interval<Digits>& x) {

@@ -11,8 +11,12 @@ namespace {
 constexpr double kBound = 0x1p-90;
 
 FastRotation RotationOf(const std::string& name, const std::vector<std::string>& settings) {
-  return std::visit([](const auto& params) { return Frequencies(params); },
-                    ParseScheme(name, settings));
+  return std::visit(
+      [](const auto& params) -> FastRotation {
+        if constexpr (requires { Frequencies(params); }) return Frequencies(params);
+        throw ParameterError("has no frequencies");
+      },
+      ParseScheme(name, settings));
 }
 
 void ExpectClose(DoubleDouble got, DoubleDouble want) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "faulty_additions.h"
+#include "faulty_attention.h"
 #include "posgauge/reference/addition.h"
 #include "posgauge/reference/all.h"
 #include "posgauge/reference/float64.h"
@@ -272,8 +273,12 @@ Frequencies FrequenciesOf(Scheme scheme, size_t fault) {
   if (rotary != nullptr && fault == kBaseBit) rotary->base = FlipBit(rotary->base);
   if (rotary != nullptr && fault == kWrongBase) rotary->base *= 50;
   const bool clockwise = rotary != nullptr && rotary->direction == Direction::clockwise;
-  const Schedule schedule =
-      std::visit([&](const auto& params) { return ScheduleOf(params, fault); }, scheme);
+  const Schedule schedule = std::visit(
+      [&](const auto& params) -> Schedule {
+        if constexpr (requires { ScheduleOf(params, fault); }) return ScheduleOf(params, fault);
+        throw ParameterError("has no frequencies");
+      },
+      scheme);
   Frequencies frequencies{{}, static_cast<double>(schedule.magnitude)};
   for (Real frequency : schedule.frequency) {
     const auto value = static_cast<double>(frequency);
@@ -618,6 +623,7 @@ struct Library {
                          .run = kRuns[index]});
     }
     for (const posgauge_kernel& kernel : FaultyAdditions()) kernels.push_back(kernel);
+    for (const posgauge_kernel& kernel : FaultyAttention()) kernels.push_back(kernel);
   }
 };
 

@@ -59,6 +59,11 @@ def answers(asked, quantity, dtype, tensors, case):
 
     if quantity == "magnitude":
         return {name: asked.ask(name, dtype)[name] for name in OUTPUTS[quantity]}
+    if isinstance(asked, oracle.Attending):
+        # Weights and vectors by their names, as the case has them.
+        names = [name for name in tensors if name.startswith(case + "/") and "." not in name]
+        return asked.ask(quantity, dtype, **{name.split("/")[1]: items(tensors[name])
+                                             for name in names})
     if quantity == "frequencies":
         return asked.ask(quantity, dtype)
     if quantity == "table":

@@ -30,6 +30,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"sinusoidal",
      {"width=9", "layout=halves", "frequency_shift=1", "odd_width=zero", "start=2",
       "padding_index=1"}},
+    {"alibi", {"heads=8", "head_dim=4", "max_bias=6"}},
 };
 
 // Which fault, in which kernel, breaks a law of which of the schemes above.
@@ -40,7 +41,7 @@ struct Red {
 };
 
 constexpr size_t kRope = 0, kLinear = 1, kAware = 2, kNaive = 3, kDynamic = 4, kYarn = 5,
-                 kLlama3 = 6, kSinusoidal = 7;
+                 kLlama3 = 6, kSinusoidal = 7, kAlibi = 8;
 
 const std::vector<Red> kReds = {
     {"relative_invariance", kRope, "faulty.position_bf16.rotate"},
@@ -134,6 +135,26 @@ const std::vector<Red> kReds = {
     {"double_angle", kSinusoidal, "faulty.start_ignored.rows"},
     {"zeros", kSinusoidal, "faulty.zeros_written.rows"},
     {"zeros", kSinusoidal, "faulty.zeros_written.embed"},
+    {"determinism", kAlibi, "faulty.unstable.bias"},
+    {"determinism", kAlibi, "faulty.unstable.attention"},
+    {"rows", kAlibi, "faulty.queries_alike.bias"},
+    {"rows", kAlibi, "faulty.queries_alike.scores"},
+    {"heads", kAlibi, "faulty.head_leak.scores"},
+    {"heads", kAlibi, "faulty.head_leak.attention"},
+    {"prefix", kAlibi, "faulty.no_mask.attention"},
+    {"masked_last", kAlibi, "faulty.no_mask.scores"},
+    {"masked_last", kAlibi, "faulty.nan_spreads.attention"},
+    {"geometric", kAlibi, "faulty.slopes_from_zero.slopes"},
+    {"geometric", kAlibi, "faulty.max_bias_ignored.slopes"},
+    {"geometric", kAlibi, "faulty.sign.slopes"},
+    {"doubling", kAlibi, "faulty.slopes_from_zero.slopes"},
+    {"monotone", kAlibi, "faulty.sign.bias"},
+    {"monotone", kAlibi, "faulty.short_sighted.bias"},
+    {"slice", kAlibi, "faulty.slice_ignored.slopes"},
+    {"slice", kAlibi, "faulty.slice_ignored.scores"},
+    {"forms", kAlibi, "faulty.key_form_falls.bias"},
+    {"translation", kAlibi, "faulty.position_bf16.bias"},
+    {"translation", kAlibi, "faulty.position_bf16.scores"},
 };
 
 Scheme SchemeAt(size_t index) { return ParseScheme(kSchemes[index].first, kSchemes[index].second); }

@@ -6,8 +6,9 @@
 //   {"rotate": {"values": ["0x1.8p+0", ...], "proofs": "ep...", "distances": [0, ...]}}
 //
 // Inputs by quantity: table: positions. embed: positions, x. rotate, rotate_backward: positions,
-// heads, x. scores: query_positions, key_positions, heads, scale, q, k. Numbers are hex floats in
-// strings. A proof is the first letter of exact, proven, undecided. A refused question answers
+// heads, x. scores: query_positions, key_positions, heads, scale, q, k. Of a scheme of attention
+// the inputs of its quantity by their names, flat. Numbers are hex floats in strings. A proof is
+// the first letter of exact, proven, undecided. A refused question answers
 // {"error": "..."}.
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include <variant>
 
 #include "posgauge/reference/exact_addition.h"
+#include "posgauge/reference/exact_attention.h"
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/schemes/base/error.h"
 
@@ -54,14 +56,15 @@ json Answer(const RoundedValues& rounded) {
 // The last scheme asked about: questions about one scheme come in a row.
 class Reference {
  public:
-  using Exact = std::variant<ExactRotation, ExactAddition>;
+  using Exact = std::variant<ExactRotation, ExactAddition, ExactAttention>;
 
   const Exact& Of(const json& scheme) {
     if (!exact_ || scheme != scheme_) {
       exact_.reset();
       const Scheme parsed = SchemeFromJson(scheme);
-      exact_.emplace(IsRotary(parsed) ? Exact(ExactRotation(parsed))
-                                      : Exact(ExactAddition(parsed)));
+      exact_.emplace(IsRotary(parsed)          ? Exact(ExactRotation(parsed))
+                     : ActsInAttention(parsed) ? Exact(ExactAttention(parsed))
+                                               : Exact(ExactAddition(parsed)));
       scheme_ = scheme;
     }
     return *exact_;
@@ -71,6 +74,31 @@ class Reference {
   json scheme_;
   std::optional<Exact> exact_;
 };
+
+json Answer(const ExactAttention& exact, const json& question) {
+  const auto name = question.at("quantity").get<std::string>();
+  const auto quantity = ParseVariant<AttentionQuantity>("quantity", name);
+  NamedInputs inputs;
+  for (const Weight& input : exact.InputsOf(quantity)) {
+    const std::string key(input.name);
+    ExactTensor& tensor = inputs.tensors[key];
+    tensor.values = Numbers(question.at(key));
+    tensor.shape = input.shape;
+    if (tensor.shape[0] >= 0) continue;
+    tensor.shape[0] = static_cast<int64_t>(tensor.values.size());
+    for (size_t axis = 1; axis < tensor.shape.size(); ++axis) tensor.shape[0] /= tensor.shape[axis];
+  }
+  if (quantity == AttentionQuantity::buckets) {
+    RoundedValues buckets;
+    for (int64_t bucket : exact.Buckets(inputs)) {
+      buckets.values.push_back(static_cast<double>(bucket));
+      buckets.proofs.push_back(Proof::exact);
+    }
+    return {{name, Answer(buckets)}};
+  }
+  const Dtype dtype = ParseDtype(question.at("dtype").get<std::string>());
+  return {{name, Answer(exact.Evaluate(quantity, inputs, dtype))}};
+}
 
 json Answer(const ExactAddition& exact, const json& question) {
   const auto quantity = question.at("quantity").get<std::string>();

@@ -35,6 +35,21 @@ class View {
     const uint64_t bits = Encode(dtype_, value);
     std::memcpy(At({index...}), &bits, SizeOf(dtype_));
   }
+  // By index into the elements of a compact tensor.
+  double Flat(int64_t index) const {
+    uint64_t bits = 0;
+    std::memcpy(&bits, FlatAt(index), SizeOf(dtype_));
+    if (dtype_ == Dtype::i64) return static_cast<double>(static_cast<int64_t>(bits));
+    if (dtype_ == Dtype::i32) return static_cast<double>(static_cast<int32_t>(bits));
+    return Decode(dtype_, bits);
+  }
+  void SetFlat(double value, int64_t index) const {
+    const uint64_t bits = Encode(dtype_, value);
+    std::memcpy(FlatAt(index), &bits, SizeOf(dtype_));
+  }
+  void SetInteger(int64_t value, int64_t index) const {
+    std::memcpy(FlatAt(index), &value, SizeOf(dtype_));
+  }
   // The bits themselves: what is copied stays what it is.
   template <class... Index>
   void Copy(const View& from, Index... index) const {
@@ -42,6 +57,10 @@ class View {
   }
 
  private:
+  std::byte* FlatAt(int64_t index) const {
+    return static_cast<std::byte*>(tensor_.data) + tensor_.byte_offset +
+           index * static_cast<int64_t>(SizeOf(dtype_));
+  }
   std::byte* At(std::initializer_list<int64_t> index) const {
     int64_t element = 0;
     size_t axis = 0;

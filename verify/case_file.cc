@@ -5,6 +5,7 @@
 #include <cmath>
 #include <span>
 
+#include "posgauge/reference/exact_attention.h"
 #include "posgauge/schemes/base/json_file.h"
 #include "posgauge/verify/safetensors.h"
 
@@ -38,6 +39,24 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
     refuse(error.what());
   }
   file.quantity = json["quantity"].get<std::string>();
+  if (ActsInAttention(file.scheme)) {
+    const auto& names = kVariantNames<AttentionQuantity>;
+    const auto at = std::ranges::find(names, file.quantity);
+    if (at == names.end()) {
+      refuse(fmt::format("quantity must be one of {}, got '{}'", fmt::join(names, ", "),
+                         file.quantity));
+    }
+    for (const auto& [name, tensor] : content.tensors) {
+      file.inputs.tensors[name] = {tensor.shape(), tensor.Values()};
+    }
+    try {
+      ExactAttention(file.scheme)
+          .CheckInputs(static_cast<AttentionQuantity>(at - names.begin()), file.inputs);
+    } catch (const ParameterError& error) {
+      refuse(error.what());
+    }
+    return file;
+  }
   const bool rotary = IsRotary(file.scheme);
   const std::span<const std::string_view> quantities =
       rotary ? std::span<const std::string_view>(kOfRotations) : kOfAdditions;
@@ -73,6 +92,10 @@ void WriteCaseFile(const std::filesystem::path& path, const CaseFile& case_file)
   const nlohmann::ordered_json json = {{"scheme", ToJson(case_file.scheme)},
                                        {"quantity", case_file.quantity}};
   content.metadata[std::string(kMetadata)] = json.dump();
+  for (const auto& [name, tensor] : case_file.inputs.tensors) {
+    content.tensors[name] = Tensor::FromValues(Dtype::f64, tensor.shape, tensor.values);
+  }
+  if (ActsInAttention(case_file.scheme)) return WriteSafetensors(path, content);
   content.tensors["positions"] = Tensor::FromValues(
       Dtype::f64, {static_cast<int64_t>(case_file.positions.size())}, case_file.positions);
   if (case_file.quantity != "table") content.tensors["x"] = case_file.x;

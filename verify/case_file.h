@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "posgauge/reference/named_inputs.h"
 #include "posgauge/schemes/base/scheme.h"
 #include "posgauge/verify/tensor.h"
 
@@ -12,12 +13,13 @@ namespace posgauge {
 /// What a kernel is asked, on disk: a safetensors file whose metadata `posgauge_case` holds the
 /// scheme and the quantity, with tensors `positions` (F64, [tokens]) and, but for a table, `x` in
 /// the io dtype: [tokens, heads, head_dim] for rotate and rotate_backward, [tokens, width] for
-/// embed.
+/// embed. Of a scheme of attention the tensors are the inputs of the quantity by their names, F64.
 struct CaseFile {
   Scheme scheme;
-  std::string quantity;  // "table", "rotate", "rotate_backward", "embed"
+  std::string quantity;  // "table", "rotate", "rotate_backward", "embed"; or one of attention
   std::vector<double> positions;
   Tensor x;
+  NamedInputs inputs;  // of a scheme of attention, in place of the two
 };
 
 /// Throws FileError and FormatError that begins with the path.

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
+#include <deque>
 
+#include "posgauge/verify/attention_plan.h"
 #include "posgauge/verify/judge_addition.h"
+#include "posgauge/verify/judge_attention.h"
 #include "posgauge/verify/plan.h"
 
 namespace posgauge {
@@ -106,6 +110,7 @@ Finding CheckFrequencies(const Subject& subject, const AdditionTruth& truth) {
 // One kernel's state while blocks go by.
 struct Running {
   Findings all;
+  RowShifts shifts;
   uint64_t positions = 0;
   std::optional<std::pair<Outcome, std::string>> ended;  // by the kernel's own answer
 
@@ -152,7 +157,8 @@ KernelCheck Conclude(const Subject& subject, const Running& running, const Check
       ToVerdict("adequate", BudgetClaim(subject.scheme(), plan.budget), name, running.all.budget);
   check.contract_horizon = running.all.contract.holds_to;
   check.adequate_horizon = running.all.budget.holds_to;
-  if (running.positions < plan.positions.size()) {
+  check.keeps_contract.note = running.shifts.Text();
+  if (running.positions < plan.positions.size() && !ActsInAttention(subject.scheme())) {
     check.keeps_contract.note = fmt::format("{} of {} positions are in the kernel's range",
                                             running.positions, plan.positions.size());
   }
@@ -163,8 +169,12 @@ KernelCheck Conclude(const Subject& subject, const Running& running, const Check
 
 Tensor InputFor(const Subject& subject, const CheckPlan& plan) {
   return std::visit(
-      [&](const auto& truth) {
-        return InputOf(subject, truth, plan.positions, ExactTruth(truth, plan.positions), plan);
+      [&]<class Truth>(const Truth& truth) -> Tensor {
+        if constexpr (std::same_as<Truth, AttentionTruth>) {
+          throw ParameterError("a kernel of attention has no input x");
+        } else {
+          return InputOf(subject, truth, plan.positions, ExactTruth(truth, plan.positions), plan);
+        }
       },
       subject.truth());
 }
@@ -201,6 +211,93 @@ void RunBlocks(const std::vector<Subject>& subjects, const Truth& first, const C
   }
 }
 
+// Of attention, one position after the other. What several kernels are held to alike is enclosed
+// once.
+class Enclosures {
+ public:
+  const EnclosedEach& Of(const ExactAttention& exact, AttentionQuantity quantity,
+                         const NamedInputs& inputs) {
+    for (const Known& known : known_) {
+      if (known.quantity == quantity && known.inputs == inputs) return known.truth;
+    }
+    known_.push_back({quantity, inputs, exact.Enclose(quantity, inputs)});
+    return known_.back().truth;
+  }
+
+ private:
+  struct Known {
+    AttentionQuantity quantity;
+    NamedInputs inputs;
+    EnclosedEach truth;
+  };
+  std::deque<Known> known_;
+};
+
+void CheckPosition(const Subject& subject, double position, const CheckPlan& plan,
+                   Enclosures& enclosures, Running& running) {
+  const AttentionTruth& own = subject.attention();
+  const AttentionQuantity quantity = own.quantity();
+  const Dtype held = IsFloat(subject.io()) ? subject.io() : Dtype::f32;
+  const NamedInputs inputs =
+      PlanAttention(subject.scheme(), own.exact(), quantity, held, position, plan.seed);
+  const Tensor out = subject.Attend(inputs);
+  const Attended attended{quantity, inputs, out, position, subject.info().Declares("rowshift")};
+  ++running.positions;
+  if (quantity == AttentionQuantity::buckets) {
+    const Finding finding = HoldToIntegers(attended, own.exact().Buckets(inputs));
+    Append(running.all.contract, finding);
+    Append(running.all.budget, finding);
+    return;
+  }
+  const NamedInputs given = own.Given(inputs);
+  const EnclosedEach& truth = enclosures.Of(own.exact(), quantity, inputs);
+  const EnclosedEach& local = enclosures.Of(own.exact(), quantity, given);
+  const std::vector<AttentionLimit> limits = own.bound().Limits(quantity, given, out.shape());
+  const Contract& contract = own.bound().contract();
+  Append(running.all.contract, HoldToBound(attended, local, limits, contract));
+  Append(running.all.budget, HoldToBudget(attended, truth, limits, plan.budget));
+  running.shifts.Merge(FindRowShifts(attended, local, limits, contract));
+}
+
+// Positions that a quantity is checked at: all, or as many as keep the work of its dot products
+// within a few seconds, the first and the last among them; one for what has no position.
+std::vector<double> PositionsFor(const Subject& subject, const std::vector<double>& positions) {
+  constexpr double kProducts = 1 << 21;
+  const AttentionQuantity quantity = subject.attention().quantity();
+  const Attention& attention = AttentionOf(subject.scheme());
+  // Two queries, about twenty-four keys, and for attention two products a pair.
+  const double each = quantity == AttentionQuantity::slopes    ? HUGE_VAL
+                      : quantity == AttentionQuantity::buckets ? 1
+                      : quantity == AttentionQuantity::bias
+                          ? 48 * static_cast<double>(attention.heads)
+                          : 96 * static_cast<double>(attention.heads * attention.head_dim);
+  const auto most = static_cast<size_t>(std::max(1.0, kProducts / each));
+  if (positions.size() <= most) return positions;
+  std::vector<double> chosen;
+  for (size_t i = 0; i < most; ++i) {
+    chosen.push_back(
+        positions[most == 1 ? positions.size() - 1 : i * (positions.size() - 1) / (most - 1)]);
+  }
+  return chosen;
+}
+
+void RunBlocks(const std::vector<Subject>& subjects, const AttentionTruth&, const CheckPlan& plan,
+               std::vector<Running>& running) {
+  std::vector<std::vector<double>> left;
+  for (const Subject& subject : subjects) {
+    left.push_back(ServedPositions(subject.info(), PositionsFor(subject, plan.positions)));
+    std::ranges::reverse(left.back());
+  }
+  for (double position : plan.positions) {
+    Enclosures enclosures;
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      if (left[i].empty() || left[i].back() != position) continue;
+      left[i].pop_back();
+      running[i].Try([&] { CheckPosition(subjects[i], position, plan, enclosures, running[i]); });
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, const CheckPlan& plan) {
@@ -209,9 +306,15 @@ std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, cons
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (subjects[i].info().quantity != "frequencies") continue;
     running[i].Try([&] {
-      running[i].all.contract =
-          std::visit([&](const auto& truth) { return CheckFrequencies(subjects[i], truth); },
-                     subjects[i].truth());
+      running[i].all.contract = std::visit(
+          [&]<class Truth>(const Truth& truth) -> Finding {
+            if constexpr (std::same_as<Truth, AttentionTruth>) {
+              return {};  // has none
+            } else {
+              return CheckFrequencies(subjects[i], truth);
+            }
+          },
+          subjects[i].truth());
     });
   }
   std::visit([&](const auto& truth) { RunBlocks(subjects, truth, plan, running); },

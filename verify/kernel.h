@@ -23,6 +23,22 @@
  *                         frequency.. [pairs]
  *                    out  out [tokens, width]               x plus its rows
  *
+ * Of schemes that act in attention, one tensor out, named as the quantity; every key is answered
+ * for, but scores are -infinity where a key is not visible, and what is not visible may hold NaN:
+ *
+ *   slopes           out  slopes [heads]
+ *   buckets          in   query_positions [queries], key_positions [keys]
+ *                    out  buckets [queries, keys]           integers
+ *   bias             in   the same, and the scheme's weights by their names
+ *                    out  bias [heads, queries, keys]       what is added to the scaled scores
+ *   scores           in   the same, q [queries, heads, head_dim], k [keys, heads, head_dim]
+ *                    out  scores [heads, queries, keys]     before softmax
+ *   attention        in   the same, v [keys, heads, head_dim]
+ *                    out  attention [queries, heads, head_dim]
+ *
+ * A kernel of those may also take `slopes` [heads], or `thresholds` [buckets of a direction], t5's
+ * smallest distance of each, and need not form them.
+ *
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
  * rotary_dim, rotary_offset, base, factor, width, ...); a variant is the index of its spelling in
  * the order listed there; true is 1; an optional field that is not set is absent.
@@ -92,13 +108,15 @@ typedef struct posgauge_kernel {
   const char* schemes;  /* words separated by spaces, or "*": every scheme that has the quantity */
   const char* quantity; /* "rotate" */
   /* Tensors the kernel takes and yields, each with the dtypes it accepts, the preferred first:
-   * "x:bf16 positions:i64,i32,f32 frequency:f64 frequency_low:f64 magnitude:f64". */
+   * "x:bf16 positions:i64,i32,f32 frequency:f64 frequency_low:f64 magnitude:f64".  A '?' after the
+   * name says that only some parameters of the scheme call for it: "w1?:f32". */
   const char* inputs;
   const char* outputs;
   const char* pairings; /* "half interleaved"; of rotations */
   /* One line of declared arithmetic, docs/contracts.md; what is not said means the weakest. */
   const char* contract;
-  /* Declared bit for bit: "chunking" "batch" "alignment" "threads"; "" promises none. */
+  /* Declared bit for bit: "chunking" "batch" "alignment" "threads"; "" promises none.  "rowshift":
+   * rows of biases or scores may differ from the scheme's by a constant, which softmax cancels. */
   const char* invariances;
   int32_t in_place;           /* not 0: `out` may be the memory of `x` */
   int64_t largest_rotary_dim; /* 0: no limit */

@@ -4,6 +4,7 @@
 #include <array>
 #include <sstream>
 
+#include "posgauge/reference/exact_attention.h"
 #include "posgauge/verify/kernel_call.h"
 
 namespace posgauge {
@@ -24,7 +25,11 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
     if (colon == std::string::npos) {
       throw FormatError(fmt::format("kernel {}: tensor '{}' must be name:dtype", kernel, word));
     }
-    TensorSpec spec{word.substr(0, colon), {}};
+    TensorSpec spec{word.substr(0, colon), {}, false};
+    if (spec.name.ends_with('?')) {
+      spec.name.pop_back();
+      spec.optional = true;
+    }
     std::istringstream dtypes(word.substr(colon + 1));
     for (std::string dtype; std::getline(dtypes, dtype, ',');) {
       try {
@@ -41,8 +46,32 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
   return specs;
 }
 
-constexpr std::array<std::string_view, 5> kQuantities = {"frequencies", "table", "rotate",
-                                                         "rotate_backward", "embed"};
+constexpr std::array<std::string_view, 10> kQuantities = {
+    "frequencies", "table",   "rotate", "rotate_backward", "embed",
+    "slopes",      "buckets", "bias",   "scores",          "attention"};
+
+bool IsOfAttention(std::string_view quantity) {
+  const auto& names = kVariantNames<AttentionQuantity>;
+  return std::ranges::find(names, quantity) != names.end();
+}
+
+// A kernel of attention yields one tensor, named as its quantity, of positions unless slopes.
+void CheckAttention(const KernelInfo& info) {
+  const auto demand = [&](bool holds, std::string_view what) {
+    if (!holds) throw FormatError(fmt::format("kernel {}: {} {}", info.name, info.quantity, what));
+  };
+  demand(info.outputs.size() == 1 && info.outputs[0].name == info.quantity,
+         "yields one tensor of that name");
+  const Dtype dtype = info.io();
+  demand(info.quantity == "buckets" ? dtype == Dtype::i32 || dtype == Dtype::i64 : IsFloat(dtype),
+         info.quantity == "buckets" ? "must be i32 or i64" : "must be of a floating dtype");
+  if (info.quantity == "slopes") return;
+  demand(info.Input("query_positions") != nullptr && info.Input("key_positions") != nullptr,
+         "takes query_positions and key_positions");
+  if (info.quantity == "buckets" || info.quantity == "bias") return;
+  demand(info.Input("q") != nullptr && info.Input("k") != nullptr, "takes q and k");
+  demand(info.quantity == "scores" || info.Input("v") != nullptr, "takes v");
+}
 
 }  // namespace
 
@@ -91,6 +120,10 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
                                   Name(contract.store), Name(io())));
   }
   invariances = Words(descriptor.invariances);
+  if (IsOfAttention(quantity)) {
+    CheckAttention(*this);
+    return;
+  }
   const bool needs_x = quantity == "rotate" || quantity == "rotate_backward" || quantity == "embed";
   if (needs_x && (Input("x") == nullptr || outputs[0].name != "out")) {
     throw FormatError(fmt::format("kernel {}: {} takes x and yields out", name, quantity));
@@ -118,9 +151,13 @@ bool KernelInfo::Declares(std::string_view invariance) const {
 }
 
 // `*` means every scheme that has the quantity: a table of rows belongs to additions, one of cos
-// and sin to rotations.
+// and sin to rotations, those of attention to its schemes.
 bool KernelInfo::Serves(const Scheme& scheme) const {
   if (!schemes.empty() && std::ranges::find(schemes, Name(scheme)) == schemes.end()) return false;
+  if (ActsInAttention(scheme) != IsOfAttention(quantity)) return false;
+  if (ActsInAttention(scheme)) {
+    return ExactAttention(scheme).Yields(ParseVariant<AttentionQuantity>("quantity", quantity));
+  }
   const bool adds = quantity == "embed" || outputs[0].name == "rows";
   if (!IsRotary(scheme)) return adds || quantity == "frequencies";
   if (adds) return false;

@@ -10,10 +10,12 @@
 
 namespace posgauge {
 
-/// A tensor that a kernel takes or yields, as its descriptor says: "positions:i64,i32,f32".
+/// A tensor that a kernel takes or yields, as its descriptor says: "positions:i64,i32,f32". One
+/// that only some parameters of a scheme call for is optional: "w1?:f32".
 struct TensorSpec {
   std::string name;
   std::vector<Dtype> dtypes;  // the preferred first
+  bool optional = false;
 };
 
 /// A kernel's descriptor, read and checked. Throws FormatError that names the library's mistake.

@@ -2,26 +2,27 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 namespace posgauge {
 
 namespace {
 
-// The first dtype in which every position is exact.
-Tensor PositionTensor(const TensorSpec& spec, Positions positions) {
+// In the first dtype in which every value is exact. NaN is one in every floating dtype.
+Tensor ExactTensorFor(const TensorSpec& spec, const std::vector<int64_t>& shape,
+                      std::span<const double> values) {
   const auto exact = [&](Dtype dtype) {
-    return std::ranges::all_of(positions, [&](double position) {
-      if (IsFloat(dtype)) return RoundTo(FormatOf(dtype), position) == position;
+    return std::ranges::all_of(values, [&](double value) {
+      if (IsFloat(dtype)) return std::isnan(value) || RoundTo(FormatOf(dtype), value) == value;
       const double limit = dtype == Dtype::i32 ? 0x1p31 : 0x1p53;
-      return std::trunc(position) == position && position >= -limit && position < limit;
+      return std::trunc(value) == value && value >= -limit && value < limit;
     });
   };
   for (Dtype dtype : spec.dtypes) {
-    if (exact(dtype)) {
-      return Tensor::FromValues(dtype, {static_cast<int64_t>(positions.size())}, positions);
-    }
+    if (exact(dtype)) return Tensor::FromValues(dtype, shape, values);
   }
-  throw Unsupported("positions are not exact in any dtype that the kernel takes");
+  throw Unsupported(fmt::format("{} {} not exact in any dtype that the kernel takes", spec.name,
+                                spec.name.ends_with('s') ? "are" : "is"));
 }
 
 Tensor Take(std::vector<Named>& tensors, std::string_view name) {
@@ -38,6 +39,7 @@ namespace {
 // The one place where a scheme's kind chooses.
 Subject::Truth TruthFor(const KernelInfo& info, const Scheme& scheme) {
   if (IsRotary(scheme)) return RotationTruth(info, scheme);
+  if (ActsInAttention(scheme)) return AttentionTruth(info, scheme);
   return AdditionTruth(info, scheme);
 }
 
@@ -61,7 +63,12 @@ const AdditionTruth& Subject::addition() const {
   return KindOf<AdditionTruth>(truth_, scheme_, "addition of rows");
 }
 
+const AttentionTruth& Subject::attention() const {
+  return KindOf<AttentionTruth>(truth_, scheme_, "scheme of attention");
+}
+
 std::vector<std::string> Subject::NotCovered() const {
+  if (const auto* truth = std::get_if<AttentionTruth>(&truth_)) return truth->handed_over();
   if (TakesTable()) return {"frequency", "table"};
   if (info_.Input("frequency") != nullptr) return {"frequency"};
   return {};
@@ -75,7 +82,8 @@ std::vector<Named> Subject::InputsFor(Positions positions, const Tensor* x) cons
       continue;
     }
     if (spec.name == "positions") {
-      inputs.push_back({spec.name, PositionTensor(spec, positions)});
+      inputs.push_back(
+          {spec.name, ExactTensorFor(spec, {static_cast<int64_t>(positions.size())}, positions)});
       continue;
     }
     std::optional<Tensor> supplied =
@@ -91,8 +99,7 @@ std::vector<Named> Subject::InputsFor(Positions positions, const Tensor* x) cons
 
 Subject::FrequencyOutput Subject::Frequencies() const {
   std::vector<Named> outputs;
-  const auto pairs = std::visit(
-      [](const auto& truth) { return static_cast<int64_t>(truth.frequencies().size()); }, truth_);
+  const int64_t pairs = FrequencyCount(scheme_);
   for (const TensorSpec& spec : info_.outputs) {
     const int64_t count = spec.name == "magnitude" ? 1 : pairs;
     outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {count})});
@@ -132,6 +139,25 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x, bool in
     CallKernel(info_, scheme_, InputsFor(positions, &x), outputs, in_place);
   }
   return outputs;
+}
+
+Tensor Subject::Attend(const NamedInputs& inputs) const {
+  const AttentionTruth& truth = attention();
+  std::vector<Named> named;
+  for (const TensorSpec& spec : info_.inputs) {
+    if (const ExactTensor* tensor = inputs.Find(spec.name)) {
+      named.push_back({spec.name, ExactTensorFor(spec, tensor->shape, tensor->values)});
+    } else if (std::optional<Tensor> supplied = truth.Supply(spec, {})) {
+      named.push_back({spec.name, *std::move(supplied)});
+    } else if (!spec.optional) {
+      throw FormatError(fmt::format("kernel {}: input '{}' is not one that {} of {} has",
+                                    info_.name, spec.name, info_.quantity, Name(scheme_)));
+    }
+  }
+  std::vector<Named> outputs = {
+      {info_.quantity, Poisoned(info_.outputs[0].dtypes.front(), truth.ShapeFor(inputs))}};
+  CallKernel(info_, scheme_, named, outputs, false);
+  return std::move(outputs[0].tensor);
 }
 
 TablePair Subject::Table(Positions positions) const {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "posgauge/verify/addition_truth.h"
+#include "posgauge/verify/attention_truth.h"
 #include "posgauge/verify/kernel_call.h"
 #include "posgauge/verify/kernel_info.h"
 #include "posgauge/verify/rotation_truth.h"
@@ -12,8 +13,8 @@
 namespace posgauge {
 
 /// A kernel bound to one scheme, as every check sees it. What the kernel wants but does not compute
-/// (frequencies, tables) posgauge supplies from the proven reference, rounded to the dtype that the
-/// kernel takes. Copyable; calls may throw Unsupported and KernelFailure.
+/// (frequencies, tables, slopes) posgauge supplies from the proven reference, rounded to the dtype
+/// that the kernel takes. Copyable; calls may throw Unsupported and KernelFailure.
 class Subject {
  public:
   Subject(const KernelInfo& info, const Scheme& scheme);
@@ -22,19 +23,21 @@ class Subject {
   const Scheme& scheme() const { return scheme_; }
   Dtype io() const { return info_.io(); }
 
-  /// Stages whose results posgauge supplied ("frequency", "table"): not covered by a verdict.
+  /// Stages whose results posgauge supplied ("frequency", "table", "slopes", "thresholds"): not
+  /// covered by a verdict.
   std::vector<std::string> NotCovered() const;
   bool TakesTable() const {
     return info_.Input("cos") != nullptr || info_.Input("rows") != nullptr;
   }
 
   /// What the kernel is held to, by the scheme's kind.
-  using Truth = std::variant<RotationTruth, AdditionTruth>;
+  using Truth = std::variant<RotationTruth, AdditionTruth, AttentionTruth>;
   const Truth& truth() const { return truth_; }
 
   /// Of one kind. Throws ParameterError for a scheme of another.
   const RotationTruth& rotation() const;
   const AdditionTruth& addition() const;
+  const AttentionTruth& attention() const;
 
   // Of a rotation: shorter names for what its laws ask for all the time.
   const Rotary& layout() const { return RotaryOf(scheme_); }
@@ -65,6 +68,11 @@ class Subject {
 
   /// The quantity `embed`: x and the result [tokens, width] of dtype io().
   Tensor Embed(Positions positions, const Tensor& x, bool in_place = false) const;
+
+  /// The quantity of a kernel of attention: the inputs are those of ExactAttention::InputsOf, the
+  /// result has the shape that CheckInputs says. Inputs that none of the dtypes that the kernel
+  /// takes holds are Unsupported.
+  Tensor Attend(const NamedInputs& inputs) const;
 
   /// Whatever the kernel yields for these positions and, where its quantity has one, x, in the
   /// order that it declares: any quantity but `frequencies`.

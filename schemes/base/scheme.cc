@@ -163,6 +163,24 @@ int64_t WidthOf(const Scheme& scheme) {
       scheme);
 }
 
+bool ActsInAttention(const Scheme& scheme) {
+  return std::visit([]<class Params>(const Params&) { return Attends<Params>; }, scheme);
+}
+
+const Attention& AttentionOf(const Scheme& scheme) {
+  return std::visit(
+      []<class Params>(const Params& params) -> const Attention& {
+        if constexpr (Attends<Params>) return params.attention;
+        throw ParameterError(
+            fmt::format("{} does not act in attention: it is {}", Params::kName, Params::kSummary));
+      },
+      scheme);
+}
+
+std::vector<Weight> WeightsOf(const Scheme& scheme) {
+  return std::visit([](const auto& params) { return WeightsOf(params); }, scheme);
+}
+
 int64_t FrequencyCount(const Scheme& scheme) {
   return std::visit(
       []<class Params>(const Params& params) {

@@ -8,6 +8,7 @@
 
 #include "posgauge/schemes/all.h"
 #include "posgauge/schemes/base/kind.h"
+#include "posgauge/schemes/base/weight.h"
 
 namespace posgauge {
 
@@ -39,7 +40,15 @@ Rotary& RotaryOf(Scheme& scheme);
 /// Channels of a row that a scheme adds to embeddings. Throws ParameterError for others.
 int64_t WidthOf(const Scheme& scheme);
 
-/// Pairs of a rotary scheme, waves of an addition.
+bool ActsInAttention(const Scheme& scheme);
+
+/// What a scheme of attention shares with the others. Throws ParameterError for others.
+const Attention& AttentionOf(const Scheme& scheme);
+
+/// The learned tensors that a scheme takes with every call; none for most.
+std::vector<Weight> WeightsOf(const Scheme& scheme);
+
+/// Pairs of a rotary scheme, waves of an addition; none of a scheme of attention.
 int64_t FrequencyCount(const Scheme& scheme);
 
 /// For people: "yarn head_dim=128 rotary_dim=128 ...", every field that is set.

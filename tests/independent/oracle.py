@@ -12,6 +12,7 @@ from fractions import Fraction
 from mpmath import iv
 
 from independent.additions import ADDITIONS
+from independent.attention import ATTENTION, InAttention
 from independent.ball import (FORMATS, ONE, WITH_DISTANCES, ZERO, add, ball_of_float,
                               ball_of_fraction, ball_of_interval, cos_sin, multiply, negate,
                               round_ball)
@@ -24,7 +25,8 @@ PRECISIONS = (400, 1200, 4800)
 
 def of(scheme):
     """The oracle for a scheme, given as JSON has it with every field present."""
-    return (AddedRows if scheme["scheme"] in ADDITIONS else Oracle)(scheme)
+    name = scheme["scheme"]
+    return (AddedRows if name in ADDITIONS else Attending if name in ATTENTION else Oracle)(scheme)
 
 
 class Oracle:
@@ -196,6 +198,13 @@ class AddedRows(Oracle):
         return [self.equations.embed(positions, x, bits)]
 
 
+class Attending(InAttention):
+    """Answers for one scheme that acts in attention."""
+
+    OUTPUTS = {}
+    ask = Oracle.ask
+
+
 class Head:
     """A vector before and after its rotation without magnitude, and the channels that only copy."""
 
@@ -253,5 +262,7 @@ def same(a, b):
 
 def may_be_unaware(scheme, quantity):
     """Whether the reference may call an exact number proven. That of a blended frequency is exact
-    where all weights happen to be rational, which it need not see."""
-    return quantity == "frequencies" and scheme["scheme"] in ("llama3", "yarn")
+    where all weights happen to be rational, and an average where one key is seen alone: it need not
+    see that."""
+    return quantity == "attention" or (
+        quantity == "frequencies" and scheme["scheme"] in ("llama3", "yarn"))

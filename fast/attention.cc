@@ -1,0 +1,370 @@
+#include "posgauge/fast/attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "posgauge/fast/all.h"
+#include "posgauge/fast/angles.h"
+#include "posgauge/fast/simd.h"
+#include "posgauge/schemes/base/error.h"
+#include "posgauge/schemes/base/kind.h"
+
+namespace posgauge::fast {
+
+namespace {
+
+template <class Params>
+concept Biased = Attends<Params> && requires(const Params& params, const WeightValues<float>& w) {
+  FastBias<float>(params, w, int64_t{0});
+};
+
+// Calls use(params) for a scheme that gives the kernels a bias.
+template <class Use>
+void WithBiased(const Call& call, const Use& use) {
+  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars());
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        if constexpr (Biased<Params>) {
+          use(params);
+        } else {
+          throw ParameterError(fmt::format("{} has no kernel of this kind", Params::kName));
+        }
+      },
+      scheme);
+}
+
+std::vector<double> PositionsIn(const Call& call, std::string_view name) {
+  const Array array =
+      call.Input(name, {Dtype::i64, Dtype::i32, Dtype::f64, Dtype::f32}, {kAnyLength});
+  std::vector<double> positions;
+  for (int64_t i = 0; i < array.shape[0]; ++i) {
+    const double position = array.Value(i);
+    Require(std::fabs(position) <= 0x1p52, "{} must be within 2^52, got {}", name, position);
+    positions.push_back(position);
+  }
+  return positions;
+}
+
+// first, first + 1, ...
+bool AreConsecutive(const std::vector<double>& positions) {
+  for (size_t i = 1; i < positions.size(); ++i) {
+    if (positions[i] != positions[i - 1] + 1) return false;
+  }
+  return !positions.empty() && std::trunc(positions[0]) == positions[0];
+}
+
+template <class T>
+std::vector<T> Offsets(const std::vector<double>& keys, double from) {
+  std::vector<T> offsets(keys.size());
+  for (size_t j = 0; j < keys.size(); ++j) offsets[j] = static_cast<T>(keys[j] - from);
+  return offsets;
+}
+
+// Rows of biases of one head at a time, each made as seldom as the scheme allows.
+template <class T, class Params>
+class BiasRows {
+ public:
+  BiasRows(const Call& call, const Params& params, const std::vector<double>& queries,
+           const std::vector<double>& keys)
+      : params_(params), by_(BiasRowsBy(params)), queries_(queries), keys_(keys) {
+    for (const Weight& weight : WeightsOf(params)) {
+      weights_[std::string(weight.name)] = ReadWeight<T>(call, weight);
+    }
+    if (by_ != RowsBy::distance) key_ = Offsets<T>(keys, 0);
+    if (by_ == RowsBy::key && !keys.empty()) offset_ = Offsets<T>(keys, keys.back());
+    sliding_ = by_ == RowsBy::distance && AreConsecutive(queries) && AreConsecutive(keys);
+    if (sliding_) {
+      // Query i sees the distances from entry queries - 1 - i on.
+      std::vector<double> distances;
+      for (size_t i = 0; i < queries.size() + keys.size() - 1; ++i) {
+        distances.push_back(keys[0] - queries.back() + static_cast<double>(i));
+      }
+      offset_ = Offsets<T>(distances, 0);
+    }
+    shared_.resize(sliding_ ? offset_.size() : keys.size());
+  }
+
+  // Whether all rows of a head are windows of Shared().
+  bool IsShared() const { return sliding_ || by_ == RowsBy::key; }
+  const std::vector<T>& Shared() const { return shared_; }
+  size_t WindowOf(size_t query) const { return sliding_ ? queries_.size() - 1 - query : 0; }
+
+  void StartHead(int64_t head) {
+    fill_ = FastBias<T>(params_, weights_, head);
+    if (IsShared() && !keys_.empty() && !queries_.empty()) {
+      fill_({0, offset_.data(), key_.data(), shared_.size(), shared_.data()});
+    }
+  }
+
+  // [keys], valid until the next call.
+  const T* Row(size_t query) {
+    if (IsShared()) return shared_.data() + WindowOf(query);
+    offset_ = Offsets<T>(keys_, queries_[query]);
+    fill_({queries_[query], offset_.data(), key_.data(), keys_.size(), shared_.data()});
+    return shared_.data();
+  }
+
+ private:
+  const Params& params_;
+  RowsBy by_;
+  const std::vector<double>&queries_, &keys_;
+  WeightValues<T> weights_;
+  bool sliding_ = false;
+  std::vector<T> offset_, key_, shared_;
+  FillBiasRow<T> fill_;
+};
+
+// Rows of an output, whatever its last stride.
+class RowWriter {
+ public:
+  RowWriter(const Array& out, size_t length)
+      : out_(out), length_(length), buffer_(out.stride[2] == 1 ? 0 : length) {}
+
+  std::byte* Begin(int64_t i, int64_t j) {
+    return out_.stride[2] == 1 ? out_.At(i, j) : buffer_.data();
+  }
+  void End(int64_t i, int64_t j) {
+    if (out_.stride[2] == 1) return;
+    const size_t size = SizeOf(out_.dtype);
+    for (size_t c = 0; c < length_; ++c) {
+      std::memcpy(out_.At(i, j, static_cast<int64_t>(c)), buffer_.data() + c * size, size);
+    }
+  }
+
+ private:
+  const Array& out_;
+  size_t length_;
+  RowBuffer buffer_;
+};
+
+// Calls run with a null pointer of the type that io is computed in.
+template <class RunAs>
+void InComputeType(Dtype io, const RunAs& run) {
+  if (io == Dtype::f64) {
+    run(static_cast<double*>(nullptr));
+  } else {
+    run(static_cast<float*>(nullptr));
+  }
+}
+
+// One head of q, k or v with contiguous channels: as it is, or gathered.
+class HeadRows {
+ public:
+  HeadRows(const Array& array, int64_t head) : size_(SizeOf(array.dtype)) {
+    if (array.stride[2] == 1 || array.shape[0] == 0) {
+      data_ = array.At(0, head);
+      stride_ = array.stride[0];
+      return;
+    }
+    stride_ = array.shape[2];
+    gathered_.resize(static_cast<size_t>(array.shape[0] * stride_) * size_);
+    for (int64_t row = 0; row < array.shape[0]; ++row) {
+      for (int64_t c = 0; c < array.shape[2]; ++c) {
+        std::memcpy(gathered_.data() + static_cast<size_t>(row * stride_ + c) * size_,
+                    array.At(row, head, c), size_);
+      }
+    }
+    data_ = gathered_.data();
+  }
+  HeadRows(const HeadRows&) = delete;
+  HeadRows& operator=(const HeadRows&) = delete;
+
+  const std::byte* At(size_t row) const {
+    return data_ + static_cast<int64_t>(row) * stride_ * static_cast<int64_t>(size_);
+  }
+  int64_t stride() const { return stride_; }
+
+ private:
+  size_t size_;
+  const std::byte* data_;
+  int64_t stride_;
+  std::vector<std::byte> gathered_;
+};
+
+template <class T>
+T ScaleFor(const Attention& attention) {
+  if (attention.scale == ScoreScale::one) return 1;
+  return 1 / std::sqrt(static_cast<T>(attention.head_dim));
+}
+
+struct QueriesAndKeys {
+  std::vector<double> query_positions, key_positions;
+  Array q, k;
+};
+
+QueriesAndKeys QueriesAndKeysIn(const Call& call, const Attention& attention, Dtype io) {
+  QueriesAndKeys in{
+      PositionsIn(call, "query_positions"), PositionsIn(call, "key_positions"), {}, {}};
+  const auto queries = static_cast<int64_t>(in.query_positions.size());
+  const auto keys = static_cast<int64_t>(in.key_positions.size());
+  in.q = call.Input("q", {io}, {queries, attention.heads, attention.head_dim});
+  in.k = call.Input("k", {io}, {keys, attention.heads, attention.head_dim});
+  return in;
+}
+
+template <class Params>
+void RequirePlainScores(const Params& params) {
+  if constexpr (requires { AddsToScores(params); }) {
+    Require(AddsToScores(params), "{} with these parameters does more than add to scores",
+            Params::kName);
+  }
+}
+
+}  // namespace
+
+template <class T>
+std::vector<T> ReadWeight(const Call& call, const Weight& weight) {
+  return call.Numbers<T>(weight.name, weight.shape);
+}
+template std::vector<float> ReadWeight(const Call&, const Weight&);
+template std::vector<double> ReadWeight(const Call&, const Weight&);
+
+void ComputeSlopes(const Call& call, Dtype dtype) {
+  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars());
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        if constexpr (requires { Slopes(params); }) {
+          const std::vector<Wide> slopes = Slopes(params);
+          const Array out = call.Output("slopes", {dtype}, {static_cast<int64_t>(slopes.size())});
+          for (size_t head = 0; head < slopes.size(); ++head) {
+            const auto narrow = RoundedTo<float>(slopes[head]);
+            const auto wide = RoundedTo<double>(slopes[head]);
+            std::byte* to = out.At(static_cast<int64_t>(head));
+            if (dtype == Dtype::f32) {
+              std::memcpy(to, &narrow, sizeof narrow);
+            } else {
+              std::memcpy(to, &wide, sizeof wide);
+            }
+          }
+        } else {
+          throw ParameterError(fmt::format("{} has no slopes", Params::kName));
+        }
+      },
+      scheme);
+}
+
+void ComputeBias(const Call& call, Dtype io) {
+  WithBiased(call, [&](const auto& params) {
+    const std::vector<double> queries = PositionsIn(call, "query_positions");
+    const std::vector<double> keys = PositionsIn(call, "key_positions");
+    const int64_t heads = params.attention.heads;
+    const Array out = call.Output(
+        "bias", {io},
+        {heads, static_cast<int64_t>(queries.size()), static_cast<int64_t>(keys.size())});
+    InComputeType(io, [&]<class T>(T*) {
+      BiasRows<T, std::remove_cvref_t<decltype(params)>> rows(call, params, queries, keys);
+      RowWriter writer(out, keys.size());
+      const size_t size = SizeOf(io);
+      RowBuffer shared(rows.IsShared() ? rows.Shared().size() : 0);
+      // Beyond what caches keep, stores go past them.
+      const bool stream = out.stride[2] == 1 && static_cast<double>(heads) *
+                                                        static_cast<double>(queries.size()) *
+                                                        static_cast<double>(keys.size() * size) >
+                                                    kLargestCached;
+      for (int64_t head = 0; head < heads; ++head) {
+        rows.StartHead(head);
+        if (rows.IsShared()) Store(io, rows.Shared().data(), rows.Shared().size(), shared.data());
+        for (size_t query = 0; query < queries.size(); ++query) {
+          const auto row = static_cast<int64_t>(query);
+          std::byte* to = writer.Begin(head, row);
+          if (rows.IsShared()) {
+            CopyBytes(shared.data() + rows.WindowOf(query) * size, keys.size() * size, stream, to);
+          } else {
+            Store(io, rows.Row(query), keys.size(), to);
+          }
+          writer.End(head, row);
+        }
+      }
+      if (stream) FlushStream();
+    });
+  });
+}
+
+void ComputeScores(const Call& call, Dtype io) {
+  WithBiased(call, [&](const auto& params) {
+    RequirePlainScores(params);
+    const Attention& attention = params.attention;
+    const QueriesAndKeys in = QueriesAndKeysIn(call, attention, io);
+    const size_t queries = in.query_positions.size(), keys = in.key_positions.size();
+    const Array out =
+        call.Output("scores", {io},
+                    {attention.heads, static_cast<int64_t>(queries), static_cast<int64_t>(keys)});
+    InComputeType(io, [&]<class T>(T*) {
+      BiasRows<T, std::remove_cvref_t<decltype(params)>> biases(call, params, in.query_positions,
+                                                                in.key_positions);
+      RowWriter writer(out, keys);
+      std::vector<T> row(keys);
+      for (int64_t head = 0; head < attention.heads; ++head) {
+        biases.StartHead(head);
+        const HeadRows q(in.q, head), k(in.k, head);
+        for (size_t query = 0; query < queries; ++query) {
+          const double at = in.query_positions[query];
+          ScoreRow(io, q.At(query), k.At(0), k.stride(), static_cast<size_t>(attention.head_dim),
+                   keys, ScaleFor<T>(attention), biases.Row(query), row.data());
+          for (size_t key = 0; key < keys; ++key) {
+            if (!attention.Visible(at, in.key_positions[key])) {
+              row[key] = -std::numeric_limits<T>::infinity();
+            }
+          }
+          const auto index = static_cast<int64_t>(query);
+          Store(io, row.data(), keys, writer.Begin(head, index));
+          writer.End(head, index);
+        }
+      }
+    });
+  });
+}
+
+void ComputeAttention(const Call& call, Dtype io) {
+  WithBiased(call, [&](const auto& params) {
+    RequirePlainScores(params);
+    const Attention& attention = params.attention;
+    const QueriesAndKeys in = QueriesAndKeysIn(call, attention, io);
+    const size_t queries = in.query_positions.size(), keys = in.key_positions.size();
+    const auto channels = static_cast<size_t>(attention.head_dim);
+    const Array v =
+        call.Input("v", {io}, {static_cast<int64_t>(keys), attention.heads, attention.head_dim});
+    const Array out = call.Output(
+        "attention", {io}, {static_cast<int64_t>(queries), attention.heads, attention.head_dim});
+    for (double query : in.query_positions) {
+      Require(std::ranges::any_of(in.key_positions,
+                                  [&](double key) { return attention.Visible(query, key); }),
+              "the query at position {} sees no key", query);
+    }
+    InComputeType(io, [&]<class T>(T*) {
+      BiasRows<T, std::remove_cvref_t<decltype(params)>> biases(call, params, in.query_positions,
+                                                                in.key_positions);
+      RowWriter writer(out, channels);
+      std::vector<T> scores(keys), weights(keys), sums(channels);
+      std::vector<const void*> values;
+      for (int64_t head = 0; head < attention.heads; ++head) {
+        biases.StartHead(head);
+        const HeadRows q(in.q, head), k(in.k, head), rows(v, head);
+        for (size_t query = 0; query < queries; ++query) {
+          ScoreRow(io, q.At(query), k.At(0), k.stride(), channels, keys, ScaleFor<T>(attention),
+                   biases.Row(query), scores.data());
+          // Only what is visible takes part: the rest may hold anything.
+          values.clear();
+          size_t visible = 0;
+          T highest = -std::numeric_limits<T>::infinity();
+          for (size_t key = 0; key < keys; ++key) {
+            if (!attention.Visible(in.query_positions[query], in.key_positions[key])) continue;
+            values.push_back(rows.At(key));
+            highest = std::max(highest, scores[key]);
+            weights[visible++] = scores[key];
+          }
+          const T total = Exponentials(weights.data(), visible, highest);
+          WeightedSum(io, values.data(), weights.data(), visible, channels, sums.data());
+          for (T& sum : sums) sum /= total;
+          const auto index = static_cast<int64_t>(query);
+          Store(io, sums.data(), channels, writer.Begin(index, head));
+          writer.End(index, head);
+        }
+      }
+    });
+  });
+}
+
+}  // namespace posgauge::fast

@@ -1,0 +1,50 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "posgauge/fast/call.h"
+#include "posgauge/schemes/base/weight.h"
+
+namespace posgauge::fast {
+
+/// What a row of biases depends on besides the head, and so which queries can share it.
+enum class RowsBy { distance, key, query_and_key };
+
+/// A row to fill, of numbers of T: float, or double for f64.
+template <class T>
+struct BiasRow {
+  double query;     // position; of nothing where rows go by distance or key
+  const T* offset;  // key - query, formed exactly and rounded once, [keys]; of rows by key: key -
+                    // last key
+  const T* key;     // positions, rounded once, [keys]; null where rows go by distance
+  size_t keys;
+  T* out;  // [keys]
+};
+
+/// Fills rows of one head.
+template <class T>
+using FillBiasRow = std::function<void(const BiasRow<T>&)>;
+
+/// The weights of a call by name, in C order, as numbers of T.
+template <class T>
+using WeightValues = std::map<std::string, std::vector<T>, std::less<>>;
+
+// A scheme that adds a bias gives, in fast/<scheme>.h and its namespace,
+//
+//   template <class T>
+//   fast::FillBiasRow<T> FastBias(const Params&, const fast::WeightValues<T>&, int64_t head);
+//   fast::RowsBy BiasRowsBy(const Params&);
+//
+// and perhaps `std::vector<fast::Wide> Slopes(const Params&)`, and `bool AddsToScores(const
+// Params&)` where scores are not always scale <q, k> + bias. All else is made from those
+// (fast/attention.h).
+
+/// Throws ParameterError unless it has the shape of the scheme's weight and is of f64, f32, bf16 or
+/// f16.
+template <class T>
+std::vector<T> ReadWeight(const Call& call, const Weight& weight);
+
+}  // namespace posgauge::fast

@@ -1,0 +1,170 @@
+// Rows of biases and scores, and their softmax. Included by simd.cc once a target, hence no guard.
+// T is float, or double for f64; u = 2^-24 or 2^-53.
+//
+// ScaleRow     one product an element: u |result|.
+// ScoreRow     scale <q, k> + bias. q and k enter exactly, products and sums of the dot product are
+//              those of T, fused or not, in as many partial sums as there are lanes: with n
+//              channels at most n u sum |q k| (Higham 2002, sec. 4.2); then a product and a sum.
+// Exponentials Highway's Exp, within an ulp where it is normal by its documentation, of a
+//              difference rounded once. trig=2ulp.
+// WeightedSum  sums of products in key order, fused or not: n u sum |w v|.
+//
+// The sums depend on the number of lanes, so the last bits of a score differ between targets; not
+// with alignment or with what else is in the call.
+
+#include <hwy/contrib/math/math-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace posgauge::fast::HWY_NAMESPACE {
+
+template <class T>
+void ScaleRowOf(const T* x, T factor, bool absolute, size_t count, T* out) {
+  ForEachVector(hn::ScalableTag<T>(), 0, count, [&](auto d, size_t i) HWY_ATTR {
+    const auto value = hn::LoadU(d, x + i);
+    hn::StoreU(hn::Mul(absolute ? hn::Abs(value) : value, hn::Set(d, factor)), d, out + i);
+  });
+}
+
+void ScaleRowF32(const float* x, float factor, bool absolute, size_t count, float* out) {
+  ScaleRowOf(x, factor, absolute, count, out);
+}
+void ScaleRowF64(const double* x, double factor, bool absolute, size_t count, double* out) {
+  ScaleRowOf(x, factor, absolute, count, out);
+}
+
+void Store(Dtype io, const void* from, size_t count, void* to) {
+  WithElement(io, [&]<class E>(E*) HWY_ATTR {
+    using T = typename ComputeOf<E>::Type;
+    const auto* values = static_cast<const T*>(from);
+    auto* out = static_cast<E*>(to);
+    ForEachVector(hn::ScalableTag<T>(), 0, count, [&](auto d, size_t i) HWY_ATTR {
+      StoreAs(d, hn::LoadU(d, values + i), out + i);
+    });
+  });
+}
+
+// Streaming stores from the first aligned vector on.
+void CopyBytes(const void* from, size_t count, bool stream, void* to) {
+  const hn::ScalableTag<uint8_t> d;
+  const auto* in = static_cast<const uint8_t*>(from);
+  auto* out = static_cast<uint8_t*>(to);
+  const size_t lanes = hn::Lanes(d);
+  if (!stream || count < 4 * lanes) {
+    std::memcpy(out, in, count);
+    return;
+  }
+  const size_t head = (lanes - reinterpret_cast<uintptr_t>(out) % lanes) % lanes;
+  std::memcpy(out, in, head);
+  size_t i = head;
+  for (; i + lanes <= count; i += lanes) hn::Stream(hn::LoadU(d, in + i), d, out + i);
+  std::memcpy(out + i, in + i, count - i);
+}
+
+void FlushStream() { hwy::FlushStream(); }
+
+// <q, k> of four keys at once, each in one vector of partial sums and, of channels that do not fill
+// a vector, a sum of their own.
+template <class D, class E, size_t kKeys>
+HWY_INLINE void Dots(D d, const E* q, const std::array<const E*, kKeys>& k, size_t channels,
+                     std::array<hn::TFromD<D>, kKeys>& dots) {
+  const size_t lanes = hn::Lanes(d);
+  auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
+  size_t c = 0;
+  for (; c + lanes <= channels; c += lanes) {
+    const auto of_query = LoadAs(d, q + c);
+    sum0 = hn::MulAdd(of_query, LoadAs(d, k[0] + c), sum0);
+    if constexpr (kKeys == 4) {
+      sum1 = hn::MulAdd(of_query, LoadAs(d, k[1] + c), sum1);
+      sum2 = hn::MulAdd(of_query, LoadAs(d, k[2] + c), sum2);
+      sum3 = hn::MulAdd(of_query, LoadAs(d, k[3] + c), sum3);
+    }
+  }
+  dots[0] = hn::GetLane(hn::SumOfLanes(d, sum0));
+  if constexpr (kKeys == 4) {
+    dots[1] = hn::GetLane(hn::SumOfLanes(d, sum1));
+    dots[2] = hn::GetLane(hn::SumOfLanes(d, sum2));
+    dots[3] = hn::GetLane(hn::SumOfLanes(d, sum3));
+  }
+  const hn::CappedTag<hn::TFromD<D>, 1> one;
+  for (; c < channels; ++c) {
+    const auto of_query = LoadAs(one, q + c);
+    for (size_t key = 0; key < kKeys; ++key) {
+      const auto product = hn::Mul(of_query, LoadAs(one, k[key] + c));
+      dots[key] += hn::GetLane(product);
+    }
+  }
+}
+
+void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t channels,
+              size_t keys, double scale, const void* bias, void* out) {
+  WithElement(io, [&]<class E>(E*) HWY_ATTR {
+    using T = typename ComputeOf<E>::Type;
+    const hn::ScalableTag<T> d;
+    const auto* query = static_cast<const E*>(q);
+    const auto* first = static_cast<const E*>(k);
+    const auto* added = static_cast<const T*>(bias);
+    auto* to = static_cast<T*>(out);
+    const auto factor = static_cast<T>(scale);
+    const auto row = [&](size_t key) { return first + static_cast<int64_t>(key) * key_stride; };
+    size_t key = 0;
+    std::array<T, 4> four;
+    for (; key + 4 <= keys; key += 4) {
+      Dots<decltype(d), E, 4>(d, query, {row(key), row(key + 1), row(key + 2), row(key + 3)},
+                              channels, four);
+      for (size_t i = 0; i < 4; ++i) to[key + i] = factor * four[i] + added[key + i];
+    }
+    std::array<T, 1> single;
+    for (; key < keys; ++key) {
+      Dots<decltype(d), E, 1>(d, query, {row(key)}, channels, single);
+      to[key] = factor * single[0] + added[key];
+    }
+  });
+}
+
+template <class T>
+T ExponentialsOf(T* scores, size_t count, T highest) {
+  const hn::ScalableTag<T> d;
+  auto total = hn::Zero(d);
+  const size_t lanes = hn::Lanes(d);
+  size_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    const auto power = hn::Exp(d, hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, highest)));
+    hn::StoreU(power, d, scores + i);
+    total = hn::Add(total, power);
+  }
+  T sum = hn::GetLane(hn::SumOfLanes(d, total));
+  for (; i < count; ++i) {
+    const hn::CappedTag<T, 1> one;
+    const auto power = hn::Exp(one, hn::Sub(hn::LoadU(one, scores + i), hn::Set(one, highest)));
+    scores[i] = hn::GetLane(power);
+    sum += scores[i];
+  }
+  return sum;
+}
+
+float ExponentialsF32(float* scores, size_t count, float highest) {
+  return ExponentialsOf(scores, count, highest);
+}
+double ExponentialsF64(double* scores, size_t count, double highest) {
+  return ExponentialsOf(scores, count, highest);
+}
+
+void WeightedSum(Dtype io, const void* const* rows, const void* weights, size_t count,
+                 size_t channels, void* out) {
+  WithElement(io, [&]<class E>(E*) HWY_ATTR {
+    using T = typename ComputeOf<E>::Type;
+    const auto* factors = static_cast<const T*>(weights);
+    auto* to = static_cast<T*>(out);
+    ForEachVector(hn::ScalableTag<T>(), 0, channels, [&](auto d, size_t c) HWY_ATTR {
+      auto sum = hn::Zero(d);
+      for (size_t i = 0; i < count; ++i) {
+        const auto value = LoadAs(d, static_cast<const E*>(rows[i]) + c);
+        sum = hn::MulAdd(hn::Set(d, factors[i]), value, sum);
+      }
+      hn::StoreU(sum, d, to + c);
+    });
+  });
+}
+
+}  // namespace posgauge::fast::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();

@@ -1,0 +1,57 @@
+#pragma once
+
+#include <vector>
+
+#include "posgauge/properties/comparisons.h"
+#include "posgauge/properties/law.h"
+
+namespace posgauge {
+
+/// What every kernel of a scheme that acts in attention must do, whatever the scheme: those that
+/// these parameters come under.
+std::vector<Law> AttentionLaws(const Scheme& scheme);
+
+/// Moving all positions by one number of tokens changes nothing; of schemes that know distances
+/// only.
+Law TranslationLaw();
+
+// For laws of a scheme's own.
+
+/// The inputs of a case that the subject's quantity takes.
+NamedInputs InputsOf(const Subject& subject, const LawCase& law_case);
+
+/// Where an element of a result stands. `last` is a key or a channel, `query` 0 of slopes.
+struct AttentionPlace {
+  int64_t head = 0, query = 0, last = 0;
+};
+size_t IndexOf(AttentionQuantity quantity, const std::vector<int64_t>& shape, AttentionPlace place);
+std::vector<AttentionPlace> PlacesOf(AttentionQuantity quantity, const std::vector<int64_t>& shape);
+
+/// A result of the subject with what it was asked and what its contract allows.
+struct AttentionAnswer {
+  AttentionAnswer(const Subject& subject, NamedInputs inputs);
+
+  AttentionQuantity quantity;
+  NamedInputs inputs;
+  Tensor out;
+  std::vector<AttentionLimit> limits;
+
+  double Value(AttentionPlace place) const { return out.Value(Index(place)); }
+  double Limit(AttentionPlace place) const { return limits[Index(place)].stored; }
+  double Size(AttentionPlace place) const { return limits[Index(place)].size; }
+  size_t Index(AttentionPlace place) const { return IndexOf(quantity, out.shape(), place); }
+  double QueryPosition(AttentionPlace place) const;
+  std::string Text(AttentionPlace place) const;
+};
+
+/// One element of each: bit for bit, or each within its contract of one number.
+void CompareBits(Comparisons& comparisons, const AttentionAnswer& got, AttentionPlace at,
+                 const AttentionAnswer& want, AttentionPlace of);
+void CompareWithin(Comparisons& comparisons, const AttentionAnswer& got, AttentionPlace at,
+                   const AttentionAnswer& want, AttentionPlace of);
+
+/// The inputs with some queries or keys only, by index; tensors of theirs are cut too.
+NamedInputs WithQueries(const NamedInputs& inputs, const std::vector<int64_t>& chosen);
+NamedInputs WithKeys(const NamedInputs& inputs, const std::vector<int64_t>& chosen);
+
+}  // namespace posgauge

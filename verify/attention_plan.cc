@@ -1,0 +1,97 @@
+#include "posgauge/verify/attention_plan.h"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+namespace posgauge {
+
+namespace {
+
+// Of either sign, size uniform over the binades from 2^low to 2^high.
+double DrawNumber(Dtype dtype, int low, int high, Random& random) {
+  const auto binades = static_cast<uint64_t>(high - low);
+  const int exponent = low + static_cast<int>(random.Below(binades));
+  const double size = std::ldexp(1 + random.Uniform(), exponent);
+  // Rounding up to the next binade keeps the range closed.
+  return RoundTo(FormatOf(dtype), random.Bits() % 2 == 0 ? size : -size);
+}
+
+}  // namespace
+
+double DrawWeight(const Weight& weight, Dtype dtype, Random& random) {
+  double value = DrawNumber(dtype, -4, 1, random);
+  if (weight.lowest >= 0) value = std::fabs(value);
+  return RoundTo(FormatOf(dtype), std::clamp(value, weight.lowest, weight.highest));
+}
+
+ExactTensor DrawRows(int64_t count, const Attention& attention, Dtype dtype,
+                     const ExactTensor* against, Random& random) {
+  ExactTensor rows{{count, attention.heads, attention.head_dim}, {}};
+  const int64_t half = attention.head_dim / 2;
+  for (int64_t row = 0; row < count; ++row) {
+    for (int64_t head = 0; head < attention.heads; ++head) {
+      for (int64_t channel = 0; channel < attention.head_dim; ++channel) {
+        double value = DrawNumber(dtype, -3, 1, random);
+        if (head % 4 == 1 && random.Below(4) != 0) value = 0;
+        if (head % 4 == 2 && against != nullptr && channel < 2 * half) {
+          // (a, b) against (b, -a): the products cancel in pairs.
+          const int64_t other = channel < half ? channel + half : channel - half;
+          const double opposite = against->At(row % against->shape[0], head, other);
+          value = channel < half ? opposite : -opposite;
+        }
+        if (head % 4 == 3) value = std::copysign(0.5, value);
+        rows.values.push_back(value);
+      }
+    }
+  }
+  return rows;
+}
+
+NamedInputs PlanAttention(const Scheme& scheme, const ExactAttention& exact,
+                          AttentionQuantity quantity, Dtype dtype, double position, uint64_t seed) {
+  const Attention& attention = AttentionOf(scheme);
+  Random random(seed, fmt::format("attention {}", position));
+  std::set<double> queries = {position, std::max(0.0, position - 1)};
+  std::set<double> keys = {0};
+  for (double back = 0; back < 8; ++back) keys.insert(std::max(0.0, position - back));
+  for (double back = 16; back <= position; back *= 4) keys.insert(position - back);
+  for (int i = 0; i < 4; ++i) keys.insert(std::floor(random.Uniform() * (position + 1)));
+  if (!attention.causal) {
+    for (double ahead : {1.0, 2.0, 7.0, 64.0, 1000.0}) keys.insert(position + ahead);
+  } else {
+    keys.insert(position + 1);
+  }
+  NamedInputs inputs;
+  const auto put = [&](const char* name, const std::set<double>& positions) {
+    inputs.tensors[name] = {{static_cast<int64_t>(positions.size())},
+                            {positions.begin(), positions.end()}};
+  };
+  for (const Weight& weight : exact.InputsOf(quantity)) {
+    const std::string name(weight.name);
+    if (name == "query_positions") {
+      put("query_positions", queries);
+    } else if (name == "key_positions") {
+      put("key_positions", keys);
+    } else if (name == "q") {
+      inputs.tensors[name] =
+          DrawRows(static_cast<int64_t>(queries.size()), attention, dtype, nullptr, random);
+    } else if (name == "k" || name == "v") {
+      inputs.tensors[name] = DrawRows(static_cast<int64_t>(keys.size()), attention, dtype,
+                                      name == "k" ? inputs.Find("q") : nullptr, random);
+    } else {
+      ExactTensor& tensor = inputs.tensors[name];
+      tensor.shape = weight.shape;
+      int64_t count = 1;
+      for (int64_t extent : weight.shape) count *= extent;
+      // The same numbers at every position: a model's weights.
+      Random of_weight(seed, fmt::format("weight {}", name));
+      for (int64_t i = 0; i < count; ++i) {
+        tensor.values.push_back(DrawWeight(weight, dtype, of_weight));
+      }
+    }
+  }
+  return inputs;
+}
+
+}  // namespace posgauge

@@ -1,0 +1,22 @@
+#pragma once
+
+#include "posgauge/reference/exact_attention.h"
+#include "posgauge/verify/random.h"
+#include "posgauge/verify/tensor.h"
+
+namespace posgauge {
+
+/// One number of a weight in its range, exactly representable in dtype: of size 2^-4..2.
+double DrawWeight(const Weight& weight, Dtype dtype, Random& random);
+
+/// Rows [count, heads, head_dim] for q, k and v: of sizes 2^-3..2. Heads take turns: any; sparse;
+/// with halves that cancel against `against`, if that is given; of one size.
+ExactTensor DrawRows(int64_t count, const Attention& attention, Dtype dtype,
+                     const ExactTensor* against, Random& random);
+
+/// What a kernel is asked at one position, depending on seed and position only: the queries there
+/// and before, keys close by, at powers of two below and at 0, and, without a mask, above.
+NamedInputs PlanAttention(const Scheme& scheme, const ExactAttention& exact,
+                          AttentionQuantity quantity, Dtype dtype, double position, uint64_t seed);
+
+}  // namespace posgauge

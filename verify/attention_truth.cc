@@ -1,0 +1,54 @@
+#include "posgauge/verify/attention_truth.h"
+
+namespace posgauge {
+
+namespace {
+
+// Slopes that are handed over are a rounding of the scheme's.
+Contract WithGivenSlopes(const KernelInfo& info) {
+  Contract contract = info.contract;
+  if (const TensorSpec* slopes = info.Input("slopes")) {
+    contract.frequency = ArithmeticOf(slopes->dtypes.front());
+    contract.frequency_formula = FrequencyFormula::rn;
+  }
+  return contract;
+}
+
+}  // namespace
+
+AttentionTruth::AttentionTruth(const KernelInfo& info, const Scheme& scheme)
+    : attention_(AttentionOf(scheme)),
+      exact_(scheme),
+      quantity_(ParseVariant<AttentionQuantity>("quantity", info.quantity)),
+      bound_(WithGivenSlopes(info), scheme) {
+  for (const TensorSpec& spec : info.inputs) {
+    const std::optional<ExactTensor> ready = exact_.ReadyMade(spec.name, spec.dtypes.front());
+    if (!ready) continue;
+    handed_over_.push_back(spec.name);
+    if (spec.name == "slopes") slopes_ = *ready;
+  }
+}
+
+NamedInputs AttentionTruth::Given(NamedInputs inputs) const {
+  if (slopes_) inputs.tensors["slopes"] = *slopes_;
+  return inputs;
+}
+
+std::vector<int64_t> AttentionTruth::ShapeFor(const NamedInputs& inputs) const {
+  if (quantity_ == AttentionQuantity::slopes) return {attention_.heads};
+  const int64_t queries = inputs["query_positions"].shape[0];
+  const int64_t keys = inputs["key_positions"].shape[0];
+  if (quantity_ == AttentionQuantity::buckets) return {queries, keys};
+  if (quantity_ == AttentionQuantity::attention) {
+    return {queries, attention_.heads, attention_.head_dim};
+  }
+  return {attention_.heads, queries, keys};
+}
+
+std::optional<Tensor> AttentionTruth::Supply(const TensorSpec& spec, Positions) const {
+  const std::optional<ExactTensor> ready = exact_.ReadyMade(spec.name, spec.dtypes.front());
+  if (!ready) return std::nullopt;
+  return Tensor::FromValues(spec.dtypes.front(), ready->shape, ready->values);
+}
+
+}  // namespace posgauge

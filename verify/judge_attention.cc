@@ -1,0 +1,258 @@
+#include "posgauge/verify/judge_attention.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "posgauge/verify/double_double.h"
+#include "posgauge/verify/use_collector.h"
+
+namespace posgauge {
+
+namespace {
+
+// What the arithmetic of verify/double_double.h may add to a difference, relative to its operands.
+constexpr double kMeasuringError = 0x1p-97;
+
+// The elements of one row, [begin, end).
+struct Row {
+  size_t begin, end;
+};
+
+// Rows along the last axis: of a head and query, or of one slope each.
+std::vector<Row> RowsOf(const Attended& attended) {
+  const auto& shape = attended.out.shape();
+  const size_t length = shape.size() == 1 ? 1 : static_cast<size_t>(shape.back());
+  std::vector<Row> rows;
+  for (size_t begin = 0; length > 0 && begin < attended.out.size(); begin += length) {
+    rows.push_back({begin, begin + length});
+  }
+  return rows;
+}
+
+// One element judged against the truth moved by `shift`.
+class Judge {
+ public:
+  Judge(const Attended& attended, const EnclosedEach& truth,
+        const std::vector<AttentionLimit>& limits, const Contract& contract)
+      : attended_(attended), truth_(truth), limits_(limits), contract_(contract) {}
+
+  bool IsMasked(size_t i) const { return std::isinf(truth_.values[i].high); }
+
+  double UseOf(size_t i) const {
+    const double got = attended_.out.Value(i);
+    if (IsMasked(i)) return got == truth_.values[i].high ? 0 : HUGE_VAL;
+    return Use(Excess(i, truth_.values[i]), limits_[i].excess);
+  }
+
+  // A kernel whose row is shifted computes the shifted number and rounds it once more, in its
+  // arithmetic, than the bound knows: u of what it stored.
+  double UseOf(size_t i, double shift) const {
+    if (IsMasked(i)) return UseOf(i);
+    const double more = UnitRoundoff(contract_.rotate) * std::fabs(attended_.out.Value(i));
+    return Use(Excess(i, truth_.values[i] + DoubleDouble{shift, 0}), limits_[i].excess + more);
+  }
+
+  // The shift that suits the row best, by the largest use: convex in the shift, so three points
+  // close in on it.
+  struct Shift {
+    double by, use;
+  };
+  std::optional<Shift> BestShift(Row row) const {
+    double low = HUGE_VAL, high = -HUGE_VAL;
+    for (size_t i = row.begin; i < row.end; ++i) {
+      if (IsMasked(i)) continue;
+      const double difference = attended_.out.Value(i) - truth_.values[i].high;
+      if (!std::isfinite(difference)) return std::nullopt;
+      low = std::min(low, difference);
+      high = std::max(high, difference);
+    }
+    if (!(low <= high)) return std::nullopt;
+    const auto worst = [&](double shift) {
+      double use = 0;
+      for (size_t i = row.begin; i < row.end; ++i) use = std::max(use, UseOf(i, shift));
+      return use;
+    };
+    for (int step = 0; step < 100 && low < high; ++step) {
+      const double third = (high - low) / 3;
+      if (worst(low + third) <= worst(high - third)) {
+        high -= third;
+      } else {
+        low += third;
+      }
+    }
+    const double by = low + (high - low) / 2;
+    return Shift{by, worst(by)};
+  }
+
+ private:
+  double Excess(size_t i, DoubleDouble truth) const {
+    const double excess = RoundingIntervalExcess(attended_.out.dtype(), contract_.store_rounding,
+                                                 attended_.out.Value(i), truth);
+    return std::max(0.0, excess - truth_.radii[i] - kMeasuringError * std::fabs(truth.high));
+  }
+
+  const Attended& attended_;
+  const EnclosedEach& truth_;
+  const std::vector<AttentionLimit>& limits_;
+  const Contract& contract_;
+};
+
+bool MayShift(const Attended& attended) {
+  return attended.quantity == AttentionQuantity::bias ||
+         attended.quantity == AttentionQuantity::scores;
+}
+
+Witness WitnessOf(const Attended& attended, size_t index, double want) {
+  return {.where = PlaceText(attended, index),
+          .got = HexAndDecimal(attended.out.Value(index)),
+          .want = HexAndDecimal(want)};
+}
+
+bool Over(const Judge& judge, Row row) {
+  for (size_t i = row.begin; i < row.end; ++i) {
+    if (judge.UseOf(i) > 1) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string PlaceText(const Attended& attended, size_t index) {
+  const auto& shape = attended.out.shape();
+  std::vector<size_t> at(shape.size());
+  for (size_t axis = shape.size(); axis-- > 0;) {
+    at[axis] = index % static_cast<size_t>(shape[axis]);
+    index /= static_cast<size_t>(shape[axis]);
+  }
+  const auto position = [&](const char* name, size_t i) { return attended.inputs[name].values[i]; };
+  switch (attended.quantity) {
+    case AttentionQuantity::slopes:
+      return fmt::format("head {}", at[0]);
+    case AttentionQuantity::buckets:
+      return fmt::format("query at {}, key at {}", position("query_positions", at[0]),
+                         position("key_positions", at[1]));
+    case AttentionQuantity::attention:
+      return fmt::format("head {}, query at {}, channel {}", at[1],
+                         position("query_positions", at[0]), at[2]);
+    default:
+      return fmt::format("head {}, query at {}, key at {}", at[0],
+                         position("query_positions", at[1]), position("key_positions", at[2]));
+  }
+}
+
+Finding HoldToBound(const Attended& attended, const EnclosedEach& truth,
+                    const std::vector<AttentionLimit>& limits, const Contract& contract) {
+  const Judge judge(attended, truth, limits, contract);
+  UseCollector collector(std::span(&attended.position, 1));
+  for (const Row row : RowsOf(attended)) {
+    std::optional<Judge::Shift> shift;
+    if (MayShift(attended) && Over(judge, row)) shift = judge.BestShift(row);
+    const bool shifted = shift && shift->use <= 1;
+    double largest = 0;
+    for (size_t i = row.begin; i < row.end; ++i) {
+      if (!judge.IsMasked(i)) largest = std::max(largest, std::fabs(truth.values[i].high));
+    }
+    for (size_t i = row.begin; i < row.end; ++i) {
+      if (judge.IsMasked(i)) {
+        collector.AddIdle();
+      } else if (!(limits[i].excess <= kBlindShare * std::max(largest, limits[i].size))) {
+        collector.AddBlind();
+      }
+      const double use = shifted && attended.rowshift ? judge.UseOf(i, shift->by) : judge.UseOf(i);
+      collector.Add(0, use, i, [&] {
+        Witness witness = WitnessOf(attended, i, truth.values[i].high);
+        if (shifted && !attended.rowshift) {
+          witness.where += fmt::format(
+              "; the whole row is off by {:.6g}, which softmax does not see: a kernel of that form "
+              "declares rowshift",
+              shift->by);
+        }
+        return witness;
+      });
+    }
+  }
+  return collector.Take();
+}
+
+RowShifts FindRowShifts(const Attended& attended, const EnclosedEach& truth,
+                        const std::vector<AttentionLimit>& limits, const Contract& contract) {
+  RowShifts shifts;
+  if (!MayShift(attended)) return shifts;
+  const Judge judge(attended, truth, limits, contract);
+  const Format format = FormatOf(attended.out.dtype());
+  for (const Row row : RowsOf(attended)) {
+    if (!Over(judge, row)) continue;
+    const std::optional<Judge::Shift> shift = judge.BestShift(row);
+    if (!shift || shift->use > 1) continue;
+    RowShifts one{1, std::fabs(shift->by), 0, 0};
+    for (size_t i = row.begin; i < row.end; ++i) {
+      if (judge.IsMasked(i)) continue;
+      one.spacing = std::max(one.spacing, Ulp(format, attended.out.Value(i)));
+      one.own_spacing = std::max(
+          one.own_spacing, Ulp(format, std::min(std::fabs(truth.values[i].high), Largest(format))));
+    }
+    shifts.Merge(one);
+  }
+  return shifts;
+}
+
+void RowShifts::Merge(const RowShifts& other) {
+  rows += other.rows;
+  largest = std::max(largest, other.largest);
+  if (other.spacing > spacing) {
+    spacing = other.spacing;
+    own_spacing = other.own_spacing;
+  }
+}
+
+std::string RowShifts::Text() const {
+  if (rows == 0) return "";
+  return fmt::format(
+      "differs by a harmless row shift in {} rows, of {:.6g} at most: its spacing there is {:.3g}, "
+      "without the shift {:.3g}",
+      rows, largest, spacing, own_spacing);
+}
+
+Finding HoldToBudget(const Attended& attended, const EnclosedEach& truth,
+                     const std::vector<AttentionLimit>& limits, double budget) {
+  const Format format = FormatOf(attended.out.dtype());
+  UseCollector collector(std::span(&attended.position, 1));
+  for (const Row row : RowsOf(attended)) {
+    const auto error = [&](size_t i) {
+      return (attended.out.Value(i) - truth.values[i].high) - truth.values[i].low;
+    };
+    const auto counts = [&](size_t i) { return !std::isinf(truth.values[i].high); };
+    // The middle of the differences stands for the shift.
+    double shift = 0, low = HUGE_VAL, high = -HUGE_VAL;
+    for (size_t i = row.begin; attended.rowshift && MayShift(attended) && i < row.end; ++i) {
+      if (!counts(i)) continue;
+      low = std::min(low, error(i));
+      high = std::max(high, error(i));
+    }
+    if (std::isfinite(low) && std::isfinite(high)) shift = low + (high - low) / 2;
+    for (size_t i = row.begin; i < row.end; ++i) {
+      if (!counts(i)) continue;
+      const double size = std::max(limits[i].size, std::fabs(truth.values[i].high));
+      if (size > std::ldexp(1.0, format.max_exponent)) continue;
+      collector.Add(0, std::fabs(error(i) - shift) / (budget * Ulp(format, size)), i,
+                    [&] { return WitnessOf(attended, i, truth.values[i].high); });
+    }
+  }
+  return collector.Take();
+}
+
+Finding HoldToIntegers(const Attended& attended, const std::vector<int64_t>& truth) {
+  UseCollector collector(std::span(&attended.position, 1));
+  for (size_t i = 0; i < truth.size(); ++i) {
+    const double got = attended.out.Value(i);
+    collector.Add(0, got == static_cast<double>(truth[i]) ? 0 : HUGE_VAL, i, [&] {
+      return Witness{.where = PlaceText(attended, i),
+                     .got = fmt::format("{}", got),
+                     .want = fmt::format("{}", truth[i])};
+    });
+  }
+  return collector.Take();
+}
+
+}  // namespace posgauge

@@ -1,0 +1,337 @@
+#include "posgauge/verify/tracked.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "posgauge/verify/double_double.h"
+#include "posgauge/verify/frequency_error.h"
+
+namespace posgauge {
+
+namespace {
+
+// Of binary64, in which `value` is computed.
+constexpr double kRoundoff = 0x1p-53, kUnderflow = 0x1p-1074;
+
+// glibc's functions are within one ulp, 2^-52 of the result; twice that is taken.
+constexpr double kLibraryError = 0x1p-51;
+
+// The bounds themselves are evaluated in binary64, in fewer than thirty operations each.
+double Upward(double bound) { return bound * (1 + 0x1p-47); }
+
+const DeclaredArithmetic& Current() { return ArithmeticScope::Current(); }
+
+double Magnitude(const Tracked& x) { return std::fabs(x.value) + x.own; }
+
+double Finite(double error) { return error < HUGE_VAL ? error : HUGE_VAL; }
+
+// A result before its rounding, to which `rounding` is then added.
+Tracked Finish(double value, double own, double before, double rounding, double size,
+               Arithmetic arithmetic) {
+  Tracked result;
+  result.value = value;
+  result.own = Finite(Upward(own));
+  result.before = Finite(Upward(before));
+  result.error = Finite(Upward(before + rounding));
+  result.size = std::max(size, std::fabs(value));
+  result.arithmetic = arithmetic;
+  const bool overflows =
+      !(std::fabs(value) + result.own + result.error <= LargestFinite(arithmetic));
+  if (overflows) result.before = result.error = HUGE_VAL;
+  return result;
+}
+
+// Rounds to the arithmetic: (1 + d), |d| <= u, and eta where the operation may underflow.
+Tracked Rounded(double value, double own, double before, double size, Arithmetic arithmetic,
+                bool may_underflow) {
+  const bool flush = Current().flush_to_zero;
+  const double lost = may_underflow || flush ? UnderflowError(arithmetic, flush) : 0;
+  const double rounding = UnitRoundoff(arithmetic) * (std::fabs(value) + own + before) + lost;
+  return Finish(value, own, before, rounding, size, arithmetic);
+}
+
+// What an operation in the arithmetic reads: an operand that it does not hold is rounded first, and
+// one below the normal range may be flushed.
+Tracked Operand(const Tracked& x, Arithmetic arithmetic) {
+  const bool flush = Current().flush_to_zero;
+  if (x.IsConstant()) {
+    const Loss loss = LossOf(arithmetic, flush, x.value);
+    Tracked read = x;
+    read.error = read.before = Upward(loss.relative * std::fabs(x.value) + loss.absolute);
+    if (std::fabs(x.value) > LargestFinite(arithmetic)) read.error = read.before = HUGE_VAL;
+    return read;
+  }
+  Tracked read = x;
+  if (!Holds(arithmetic, x.arithmetic)) {
+    read = Rounded(x.value, x.own, x.error, x.size, arithmetic, true);
+  } else if (flush) {
+    read.error = Upward(x.error + UnderflowError(arithmetic, true));
+  }
+  read.before = read.error;
+  return read;
+}
+
+// The value of an operation on constants that the arithmetic holds, known exactly: only what the
+// arithmetic does not hold of it is lost.
+Tracked Folded(double value, Arithmetic arithmetic) {
+  const Loss loss = LossOf(arithmetic, Current().flush_to_zero, value);
+  return Finish(value, 0, 0, loss.relative * std::fabs(value) + loss.absolute, 0, arithmetic);
+}
+
+bool IsZero(const Tracked& x) { return x.value == 0 && x.IsConstant(); }
+
+// What a function returns whose operands move it by `own` and `before`.
+Tracked FunctionResult(double value, double own, double before) {
+  const Arithmetic arithmetic = Current().functions;
+  own += kLibraryError * std::fabs(value) + kUnderflow;
+  if (arithmetic == Arithmetic::exact) return Finish(value, own, before, 0, 0, arithmetic);
+  const double largest = std::fabs(value) + own + before;
+  if (!(largest <= LargestFinite(arithmetic))) {
+    return Finish(value, own, HUGE_VAL, 0, 0, arithmetic);
+  }
+  const double ulp = arithmetic == Arithmetic::dd ? 2 * UnitRoundoff(arithmetic) * largest
+                                                  : Ulp(FormatOf(arithmetic), largest);
+  const bool flush = Current().flush_to_zero;
+  const double lost = flush ? UnderflowError(arithmetic, true) : 0;
+  // Half an ulp is the rounding itself; what is beyond it is no rounding that a store could be.
+  const double beyond = std::max(0.0, Current().function_ulps - 0.5) * ulp;
+  return Finish(value, own, before + beyond, 0.5 * ulp + lost, 0, arithmetic);
+}
+
+// y = f(x) of a function whose slope over x +- reach is at most slope(reach).
+template <class Slope>
+Tracked Function(const Tracked& x, double value, const Slope& slope) {
+  const Tracked read = Operand(x, Current().functions);
+  const auto moved = [&](double by, double reach) { return by == 0 ? 0 : by * slope(reach); };
+  return FunctionResult(value, moved(read.own, read.own), moved(read.error, read.own + read.error));
+}
+
+}  // namespace
+
+Tracked operator-(const Tracked& a) {
+  Tracked negated = a;
+  negated.value = -a.value;
+  return negated;
+}
+
+Tracked operator+(const Tracked& a, const Tracked& b) {
+  const Arithmetic arithmetic = Current().elementwise;
+  const Tracked x = Operand(a, arithmetic), y = Operand(b, arithmetic);
+  const DoubleDouble sum = TwoSum(x.value, y.value);
+  if (x.IsConstant() && y.IsConstant() && sum.low == 0) return Folded(sum.high, arithmetic);
+  const double own = x.own + y.own + kRoundoff * std::fabs(sum.high);
+  // A sum of floating-point numbers never underflows: what is below the normal range is exact.
+  return Rounded(sum.high, own, x.error + y.error, std::max(x.size, y.size), arithmetic, false);
+}
+
+Tracked operator-(const Tracked& a, const Tracked& b) { return a + -b; }
+
+// |x' y' - x y| <= |x| e_y + |y| e_x + e_x e_y.
+Tracked operator*(const Tracked& a, const Tracked& b) {
+  const Arithmetic arithmetic = Current().elementwise;
+  const Tracked x = Operand(a, arithmetic), y = Operand(b, arithmetic);
+  const double value = x.value * y.value;
+  const bool finite = x.error < HUGE_VAL && y.error < HUGE_VAL;
+  if (finite && (IsZero(x) || IsZero(y))) return Folded(value, arithmetic);
+  if (x.IsConstant() && y.IsConstant() && std::fma(x.value, y.value, -value) == 0 &&
+      std::fabs(value) > 0x1p-960) {
+    return Folded(value, arithmetic);
+  }
+  const double own = std::fabs(x.value) * y.own + std::fabs(y.value) * x.own + x.own * y.own +
+                     kRoundoff * std::fabs(value) + kUnderflow;
+  const double before = Magnitude(x) * y.error + Magnitude(y) * x.error + x.error * y.error;
+  const double size = std::max(x.size * std::fabs(y.value), y.size * std::fabs(x.value));
+  return Rounded(value, own, before, size, arithmetic, true);
+}
+
+// |x'/y' - x/y| <= (e_x + |x/y| e_y) / |y'|.
+Tracked operator/(const Tracked& a, const Tracked& b) {
+  const Arithmetic arithmetic = Current().elementwise;
+  const Tracked x = Operand(a, arithmetic), y = Operand(b, arithmetic);
+  const double value = x.value / y.value;
+  if (x.IsConstant() && y.IsConstant() && std::fma(value, y.value, -x.value) == 0 &&
+      std::fabs(x.value) > 0x1p-960) {
+    return Folded(value, arithmetic);
+  }
+  const double least = std::fabs(y.value) - y.own;
+  if (!(least > 0)) return Finish(value, HUGE_VAL, HUGE_VAL, 0, 0, arithmetic);
+  const double quotient = Magnitude(x) / least;
+  const double own =
+      (x.own + quotient * y.own) / std::fabs(y.value) + kRoundoff * std::fabs(value) + kUnderflow;
+  const double least_computed = least - y.error;
+  const double before =
+      least_computed > 0 ? (x.error + quotient * y.error) / least_computed : HUGE_VAL;
+  return Rounded(value, own, before, x.size / std::fabs(y.value), arithmetic, true);
+}
+
+Tracked Exp(const Tracked& x) {
+  return Function(x, std::exp(x.value), [&](double reach) { return std::exp(x.value + reach); });
+}
+
+Tracked Log(const Tracked& x) {
+  return Function(x, std::log(x.value), [&](double reach) {
+    const double least = x.value - reach;
+    return least > 0 ? 1 / least : HUGE_VAL;
+  });
+}
+
+Tracked Log1p(const Tracked& x) {
+  return Function(x, std::log1p(x.value), [&](double reach) {
+    const double least = 1 + (x.value - reach);
+    return least > 0 ? 1 / least : HUGE_VAL;
+  });
+}
+
+Tracked Sqrt(const Tracked& x) {
+  return Function(x, std::sqrt(x.value), [&](double reach) {
+    const double least = x.value - reach;
+    return least > 0 ? 0.5 / std::sqrt(least) : HUGE_VAL;
+  });
+}
+
+Tracked Power2(const Tracked& x) {
+  const double value = std::exp2(x.value);
+  // Every library has whole powers exactly.
+  if (x.IsConstant() && std::trunc(x.value) == x.value &&
+      Operand(x, Current().functions).error == 0) {
+    return Folded(value, Current().functions);
+  }
+  return Function(x, value,
+                  [&](double reach) { return std::numbers::ln2 * std::exp2(x.value + reach); });
+}
+
+// x^y = e^(y ln x): |y| e_x / x and |ln x| e_y move the exponent, by t together; e^t - 1 of the
+// result.
+Tracked Power(const Tracked& x, const Tracked& y) {
+  const Arithmetic arithmetic = Current().functions;
+  const Tracked exponent = Operand(y, arithmetic);
+  const double value = std::pow(x.value, y.value);
+  const auto moved = [&](double by, double by_exponent, double reach) {
+    const double least = x.value - reach;
+    if (!(least > 0)) return by == 0 && by_exponent == 0 ? 0 : HUGE_VAL;
+    const double largest_log =
+        std::max(std::fabs(std::log(least)), std::fabs(std::log(x.value + reach)));
+    const double t = (std::fabs(y.value) + exponent.own + exponent.error) * by / least +
+                     largest_log * by_exponent;
+    return std::fabs(value) * std::expm1(t);
+  };
+  const Tracked base = Operand(x, arithmetic);
+  const double own = moved(base.own, exponent.own, base.own);
+  const double before = moved(base.error, exponent.error, base.own + base.error);
+  return FunctionResult(value, own, before);
+}
+
+Tracked RationalPower(const Tracked& x, int64_t numerator, int64_t denominator) {
+  return Power(x, Tracked(numerator) / Tracked(denominator));
+}
+
+// s' has a relative error of at most that of e^-x, times 1 - s < 1, and two roundings. Where the
+// exponential overflows, s' is 0 and s below 1 / the largest number.
+Tracked Sigmoid(const Tracked& x) {
+  const DeclaredArithmetic& current = Current();
+  const double value = 1 / (1 + std::exp(-x.value));
+  const Tracked read = Operand(x, current.functions);
+  const double u = UnitRoundoff(current.elementwise);
+  const double ulps = current.functions == Arithmetic::exact
+                          ? 0
+                          : 2 * current.function_ulps * UnitRoundoff(current.functions);
+  const double own = std::min(1.0, read.own / 4 + 4 * kLibraryError * value) + kUnderflow;
+  const double tiny = UnderflowError(current.functions, current.flush_to_zero) +
+                      UnderflowError(current.elementwise, current.flush_to_zero);
+  const double largest =
+      std::min(LargestFinite(current.functions), LargestFinite(current.elementwise));
+  const double moved = std::min(1.0, read.error / 4);
+  const double before =
+      moved + (value + own + moved) * (Compound(2, u) + ulps) + 2 * tiny + 1 / largest;
+  return Finish(value, own, before, u * (value + own + before), 0, current.elementwise);
+}
+
+// The contract says how far a sine may be off absolutely: ulps of values in [1/2, 1].
+std::array<Tracked, 2> CosSin(const Tracked& x) {
+  const DeclaredArithmetic& current = Current();
+  const Tracked read = Operand(x, current.functions);
+  const double own = std::min(2.0, read.own) + kLibraryError;
+  const double before = std::min(2.0, read.error);
+  const double ulps =
+      current.functions == Arithmetic::exact
+          ? 0
+          : current.function_ulps * std::ldexp(1.0, -Digits(current.functions)) +
+                (current.flush_to_zero ? UnderflowError(current.functions, true) : 0);
+  const auto result = [&](double value) {
+    return Finish(value, own, before, ulps, 1, current.functions);
+  };
+  return {result(std::cos(x.value)), result(std::sin(x.value))};
+}
+
+Tracked Abs(const Tracked& x) {
+  Tracked result = x;
+  result.value = std::fabs(x.value);
+  return result;
+}
+
+// |max(a', b') - max(a, b)| <= the larger error.
+Tracked Max(const Tracked& a, const Tracked& b) {
+  Tracked result = a.value >= b.value ? a : b;
+  result.own = std::max(a.own, b.own);
+  result.error = result.before = std::max(a.error, b.error);
+  result.size = std::max(a.size, b.size);
+  if (Holds(b.arithmetic, a.arithmetic)) result.arithmetic = b.arithmetic;
+  if (Holds(a.arithmetic, b.arithmetic)) result.arithmetic = a.arithmetic;
+  return result;
+}
+
+Tracked Min(const Tracked& a, const Tracked& b) { return -Max(-a, -b); }
+
+Tracked Hull(const Tracked& a, const Tracked& b) {
+  const double apart = std::fabs(a.value - b.value);
+  Tracked result = Max(a, b);
+  result.value = a.value;
+  result.own = Upward(std::max(a.own, apart + b.own));
+  result.error = result.before = Upward(std::max(a.error, b.error) + apart + a.own + b.own);
+  return result;
+}
+
+std::array<int64_t, 2> FloorRange(const Tracked& x) {
+  const double reach = std::min(x.own + x.error, 0x1p53);
+  const auto floor = [](double at) {
+    return static_cast<int64_t>(std::clamp(std::floor(at), -0x1p53, 0x1p53));
+  };
+  return {floor(x.value - reach), floor(x.value + reach)};
+}
+
+// n terms in any order: n - 1 roundings on any term (Higham 2002, sec. 4.2), of which the last is
+// that of the result.
+Tracked Sum(const std::vector<Tracked>& terms) {
+  const Arithmetic arithmetic = Current().sums;
+  if (terms.empty()) return Tracked(0);
+  double value = 0, own = 0, errors = 0, magnitudes = 0, size = 0;
+  for (const Tracked& term : terms) {
+    const Tracked read = Operand(term, arithmetic);
+    value += read.value;
+    own += read.own;
+    errors += read.error;
+    magnitudes += Magnitude(read) + read.error;
+    size = std::max(size, read.size);
+  }
+  if (terms.size() == 1) return Operand(terms[0], arithmetic);
+  const auto count = static_cast<double>(terms.size());
+  const double u = UnitRoundoff(arithmetic);
+  const bool flush = Current().flush_to_zero;
+  own += Compound(count - 1, kRoundoff) * magnitudes;
+  const double flushed = flush ? count * UnderflowError(arithmetic, true) : 0;
+  const double before = errors + Compound(count - 2, u) * magnitudes + flushed;
+  if (!(magnitudes <= LargestFinite(arithmetic))) {
+    return Finish(value, own, HUGE_VAL, 0, size, arithmetic);
+  }
+  return Rounded(value, own, before * (1 + Compound(count, kRoundoff)), size, arithmetic, false);
+}
+
+Tracked Held(const Tracked& x) {
+  const Arithmetic arithmetic = Current().held;
+  if (x.IsConstant()) return Folded(x.value, arithmetic);
+  if (Holds(arithmetic, x.arithmetic)) return x;
+  return Rounded(x.value, x.own, x.error, x.size, arithmetic, true);
+}
+
+}  // namespace posgauge
