@@ -19,7 +19,7 @@ namespace {
 constexpr double kLargestMagnitude = 0x1p30;
 
 void ComputeFrequencies(const Call& call) {
-  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars());
+  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars(), call.Lists());
   const FastRotation rotation =
       std::visit([](const auto& params) { return Frequencies(params); }, scheme);
   const auto pairs = static_cast<int64_t>(rotation.frequency.size());

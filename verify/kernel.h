@@ -21,6 +21,9 @@
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
  * rotary_dim, rotary_offset, base, factor, ...); a variant is the index of its spelling in the
  * order listed there; true is 1; an optional field that is not set is absent.
+ *
+ * Lists: every list field of the scheme (short_factor of longrope) is one more input, of any call, by
+ * its name: f64 [entries].  One that is not set is absent.
  */
 #ifndef POSGAUGE_KERNEL_H_
 #define POSGAUGE_KERNEL_H_

@@ -116,8 +116,13 @@ void Call(const KernelInfo& info, const Scheme& scheme, const std::vector<Named>
   std::vector<posgauge_scalar> scalars;
   const auto named_scalars = ScalarsOf(scheme);
   for (const auto& [name, value] : named_scalars) scalars.push_back({name.c_str(), value});
+  std::vector<Named> lists;
+  for (const auto& [name, values] : ListsOf(scheme)) {
+    const auto entries = static_cast<int64_t>(values.size());
+    lists.push_back({name, Tensor::FromValues(Dtype::f64, {entries}, values)});
+  }
   std::vector<Argument> arguments;
-  arguments.reserve(inputs.size() + outputs.size());
+  arguments.reserve(inputs.size() + lists.size() + outputs.size());
   const auto lower = [&](const std::vector<Named>& tensors) {
     std::vector<posgauge_tensor> lowered;
     for (const Named& named : tensors) {
@@ -127,7 +132,9 @@ void Call(const KernelInfo& info, const Scheme& scheme, const std::vector<Named>
     }
     return lowered;
   };
-  const std::vector<posgauge_tensor> in = lower(inputs);
+  std::vector<posgauge_tensor> in = lower(inputs);
+  const std::vector<posgauge_tensor> listed = lower(lists);
+  in.insert(in.end(), listed.begin(), listed.end());
   std::vector<posgauge_tensor> out = lower(outputs);
   const std::string scheme_name(Name(scheme));
   if (in_place) {
