@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "posgauge/properties/pairs.h"
+#include "posgauge/verify/hex_float.h"
 
 namespace posgauge {
 
@@ -110,6 +111,23 @@ Verdict HoldStrictlyDecreasing(const Subject& subject, const LawCase& law_case) 
                     });
   }
   return comparisons.Take();
+}
+
+void RequireMagnitude(const Subject& subject) {
+  const auto& outputs = subject.info().outputs;
+  if (std::ranges::find(outputs, "magnitude", &TensorSpec::name) == outputs.end()) {
+    throw Unsupported("exports no magnitude");
+  }
+}
+
+// It travels as one binary64 number: one rounding at least; where frequencies are formed in a
+// narrower arithmetic, so is it, in two.
+void AddMagnitude(Comparisons& comparisons, const Subject& subject, DoubleDouble want) {
+  const double got = subject.Frequencies().magnitude;
+  const double e = std::max(0x1p-53, 2 * subject.bound().Frequency(0));
+  comparisons.Add(0, std::fabs((got - want.high) - want.low), e * want.high, want.high, [&] {
+    return Witness{.where = "magnitude", .got = HexFloat(got), .want = HexFloat(want.high)};
+  });
 }
 
 Subject Rebind(const Subject& subject, const Scheme& scheme) {
