@@ -75,6 +75,10 @@ nlohmann::ordered_json ToRecord(const ModelConfig& model, const std::vector<Grou
   record["pairing_source"] = model.pairing_source;
   record["groups"] = nlohmann::ordered_json::array();
   for (const GroupFacts& facts : groups) record["groups"].push_back(ToRecord(facts));
+  record["unrotated"] = nlohmann::ordered_json::array();
+  for (const UnrotatedLayers& unrotated : model.unrotated) {
+    record["unrotated"].push_back({{"kind", unrotated.kind}, {"layers", unrotated.layers}});
+  }
   record["notes"] = model.notes;
   return record;
 }
@@ -130,6 +134,13 @@ void PrintFrequencies(const GroupFacts& facts, size_t most) {
   }
 }
 
+// ", 192 of them by frequency 0: they stand still", if there are any.
+std::string StillPairs(const GroupFacts& facts) {
+  const auto& frequencies = facts.frequencies.values;
+  const auto still = std::count(frequencies.begin(), frequencies.end(), 0.0);
+  return still == 0 ? "" : fmt::format(", {} of them by frequency 0: they stand still", still);
+}
+
 void Print(const GroupFacts& facts, size_t most) {
   const LayerGroup& group = facts.group;
   const Rotary& rotary = RotaryOf(group.scheme);
@@ -138,9 +149,9 @@ void Print(const GroupFacts& facts, size_t most) {
              Name(group.scheme));
   PrintLine("channels", rotary.rotary_dim == 0
                             ? fmt::format("none of {} rotate", rotary.head_dim)
-                            : fmt::format("{}-{} of {} rotate, {} pairs", rotary.rotary_offset,
+                            : fmt::format("{}-{} of {} rotate, {} pairs{}", rotary.rotary_offset,
                                           rotary.rotary_offset + rotary.rotary_dim - 1,
-                                          rotary.head_dim, rotary.Pairs()));
+                                          rotary.head_dim, rotary.Pairs(), StillPairs(facts)));
   const nlohmann::ordered_json fields = ToJson(group.scheme);
   for (const auto& [name, value] : fields.items()) {
     const bool told =
@@ -165,6 +176,9 @@ void Print(const ModelConfig& model, const std::vector<GroupFacts>& groups, size
   print_count("layers", model.num_hidden_layers);
   print_count("max position", model.max_position);
   for (const GroupFacts& facts : groups) Print(facts, most);
+  for (const UnrotatedLayers& unrotated : model.unrotated) {
+    fmt::print("\n{} (layers {}): no rotation\n", unrotated.kind, Ranges(unrotated.layers));
+  }
   if (!model.notes.empty()) fmt::print("\nnotes\n");
   for (const std::string& note : model.notes) fmt::print("  {}\n", note);
 }

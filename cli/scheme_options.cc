@@ -33,6 +33,7 @@ void KeepKind(ModelConfig& model, const std::string& kind) {
   std::vector<std::string> kinds;
   for (const LayerGroup& group : model.groups) kinds.push_back(group.kind);
   std::erase_if(model.groups, [&](const LayerGroup& group) { return group.kind != kind; });
+  model.unrotated.clear();
   Require(!model.groups.empty(), "--layer-kind must be one of {}, got {}", fmt::join(kinds, ", "),
           Shown(kind));
 }
@@ -49,8 +50,9 @@ void SchemeOptions::AddTo(CLI::App& command) {
   command.add_option(
       "--pairing", pairing,
       "half or interleaved, where the config does not tell and the model is unknown");
-  command.add_option("--length", length,
-                     "current length in tokens, for schemes that depend on it (dynamic NTK)");
+  command.add_option(
+      "--length", length,
+      "current length in tokens, for schemes that depend on it (dynamic NTK, LongRoPE)");
   command.add_option("--layer-kind", layer_kind,
                      "only the layers of this kind, in the config's own word: full_attention");
 }

@@ -52,7 +52,7 @@ void Run(const Options& options) {
   } else if (!options.name.empty()) {
     PrintFields(schemes.front());
   } else {
-    for (const SchemeInfo& scheme : schemes) fmt::print("{:<8} {}\n", scheme.name, scheme.summary);
+    for (const SchemeInfo& scheme : schemes) fmt::print("{:<12} {}\n", scheme.name, scheme.summary);
   }
 }
 
