@@ -542,7 +542,8 @@ Scheme AnyScheme(Random& random) {
                                        pick({"pairing=half", "pairing=interleaved"}),
                                        pick({"direction=clockwise", "direction=counterclockwise"}),
                                        fmt::format("base={}", 2 + 1e6 * random.Uniform())};
-  const std::string name = pick({"rope", "linear", "ntk", "yarn", "llama3"});
+  const std::string name =
+      pick({"rope", "linear", "ntk", "yarn", "llama3", "longrope", "proportional"});
   if (name != "rope") settings.push_back(fmt::format("factor={}", 1 + 64 * random.Uniform()));
   if (name == "ntk" && random.Below(2) == 0) {
     settings.insert(settings.end(), {"form=dynamic", "trained_length=4096",
@@ -552,6 +553,12 @@ Scheme AnyScheme(Random& random) {
     settings.insert(settings.end(),
                     {pick({"magnitude=deepseek", "magnitude=none"}),
                      pick({"mscale=0.707", "truncate=false"}), "original_length=1048576"});
+  }
+  if (name == "longrope") {
+    std::vector<double> factors;
+    for (int64_t i = 0; i < rotary / 2; ++i) factors.push_back(1 + 64 * random.Uniform());
+    settings.insert(settings.end(), {fmt::format("long_factor=[{}]", fmt::join(factors, ",")),
+                                     fmt::format("length={}", random.Below(1 << 20))});
   }
   return ParseScheme(name, settings);
 }
@@ -591,8 +598,11 @@ TEST(repro, MalformedIdsAreRefusedByPart) {
        "'c/k/rope/p1/h4/s1/'"},
       {"/k/rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
       {"c//rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
-      {"c/k/rpe/p1/h4/s1", "scheme must be one of linear, llama3, ntk, rope, yarn, got \"rpe\""},
-      {"c/k//p1/h4/s1", "scheme must be one of linear, llama3, ntk, rope, yarn, got \"\""},
+      {"c/k/rpe/p1/h4/s1",
+       "scheme must be one of linear, llama3, longrope, ntk, proportional, rope, yarn, got "
+       "\"rpe\""},
+      {"c/k//p1/h4/s1",
+       "scheme must be one of linear, llama3, longrope, ntk, proportional, rope, yarn, got \"\""},
       {"c/k/rope,base/p1/h4/s1", "a setting must be field=value, got \"base\""},
       {"c/k/rope,bass=1/p1/h4/s1",
        "rope has no field \"bass\": its fields are head_dim, rotary_dim, rotary_offset, pairing, "
@@ -674,7 +684,8 @@ TEST(case_file, RefusesWhatIsNoCase) {
       {R"({"scheme": 1, "quantity": 2})", {}, "posgauge_case must hold a scheme and a quantity"},
       {R"({"scheme": {"scheme": "rpe"}, "quantity": "table"})",
        {},
-       "scheme must be one of linear, llama3, ntk, rope, yarn, got \"rpe\""},
+       "scheme must be one of linear, llama3, longrope, ntk, proportional, rope, yarn, got "
+       "\"rpe\""},
       {metadata("spin"), {}, unknown},
       {metadata("table"), {}, "needs a tensor positions of one axis"},
       {metadata("table"),

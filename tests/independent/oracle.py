@@ -224,4 +224,5 @@ def same(a, b):
 def may_be_unaware(scheme, quantity):
     """Whether the reference may call an exact number proven. That of a blended frequency is exact
     where all weights happen to be rational, which it need not see."""
-    return quantity == "frequencies" and scheme["scheme"] in ("llama3", "yarn")
+    blended = scheme["scheme"] in ("llama3", "yarn") or scheme.get("form") == "mixed"
+    return quantity == "frequencies" and blended
