@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
-#include "posgauge/verify/atomic_file.h"
 #include "posgauge/verify/case_file.h"
 #include "posgauge/verify/check.h"
+#include "posgauge/verify/judge.h"
 #include "posgauge/verify/judge_addition.h"
-#include "posgauge/verify/report.h"
 #include "posgauge/verify/safetensors.h"
 
 namespace posgauge::cli {
@@ -17,9 +17,10 @@ namespace posgauge::cli {
 namespace {
 
 struct Options {
-  std::string case_path, result_path, contract, require = "contract", junit;
-  double budget = 2;
-  bool as_json = false;
+  std::string case_path, result_path, contract;
+  BudgetOption budget;
+  RequireOption require;
+  ReportOptions report;
 };
 
 const Tensor& Find(const Safetensors& content, const std::string& path, const std::string& name,
@@ -75,12 +76,12 @@ Findings JudgeRotation(const CaseFile& asked, const Safetensors& result, const O
                           Find(result, options.result_path, "sin", shape)};
     return {
         HoldToBound(table, layout, asked.positions, truth, bound_for(table.cos.dtype()), magnitude),
-        HoldToBudget(table, layout, asked.positions, truth, magnitude, options.budget)};
+        HoldToBudget(table, layout, asked.positions, truth, magnitude, options.budget.spacings)};
   }
   const Tensor& out = FindOut(asked, result, options.result_path);
   const Rotated rotated{layout, asked.positions, asked.x, out, asked.quantity == "rotate_backward"};
   return {HoldToBound(rotated, truth, bound_for(out.dtype())),
-          HoldToBudget(rotated, truth, magnitude, options.budget)};
+          HoldToBudget(rotated, truth, magnitude, options.budget.spacings)};
 }
 
 Findings JudgeAddition(const CaseFile& asked, const Safetensors& result, const Options& options,
@@ -95,7 +96,7 @@ Findings JudgeAddition(const CaseFile& asked, const Safetensors& result, const O
   const AdditionBound bound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values,
                             exact.RowIndex(0));
   const Added added{exact, asked.positions, embeds ? &asked.x : nullptr, out};
-  return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget)};
+  return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget.spacings)};
 }
 
 Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
@@ -150,9 +151,8 @@ bool IsCase(const std::string& path) {
 }
 
 int Execute(const Options& options) {
-  Require(options.require == "contract" || options.require == "adequate",
-          "--require must be contract or adequate, got '{}'", options.require);
-  Require(options.budget > 0, "--budget must be above 0, got {}", options.budget);
+  options.require.Validate();
+  options.budget.Validate();
   if (!IsCase(options.case_path)) return CompareBare(options);
   const CaseFile asked = ReadCaseFile(options.case_path);
   const Safetensors result = ReadSafetensors(options.result_path);
@@ -162,11 +162,11 @@ int Execute(const Options& options) {
   report.verdicts.push_back(
       ToVerdict("contract", "every value is within the bound derived from the declared arithmetic",
                 options.result_path, findings.contract));
-  Verdict adequate = ToVerdict("adequate", BudgetClaim(asked.scheme, options.budget),
+  Verdict adequate = ToVerdict("adequate", BudgetClaim(asked.scheme, options.budget.spacings),
                                options.result_path, findings.budget);
   const bool is_adequate = adequate.outcome == Outcome::pass;
   // The second verdict is always said; it decides only where that was asked for.
-  if (options.require == "adequate") report.verdicts.push_back(adequate);
+  if (options.require.Adequate()) report.verdicts.push_back(adequate);
   report.facts = {fmt::format("case      {}", options.case_path),
                   fmt::format("scheme    {}", Text(asked.scheme)),
                   fmt::format("contract  {}{}", contract.Text(),
@@ -174,7 +174,7 @@ int Execute(const Options& options) {
   const Verdict& keeps = report.verdicts.front();
   const bool executed = keeps.outcome == Outcome::pass || keeps.outcome == Outcome::fail;
   const bool violated =
-      keeps.outcome == Outcome::fail || (options.require == "adequate" && !is_adequate);
+      keeps.outcome == Outcome::fail || (options.require.Adequate() && !is_adequate);
   report.exit_code = violated ? kViolated : executed ? kHolds : kNothingDone;
   report.conclusion = {
       fmt::format(
@@ -184,14 +184,9 @@ int Execute(const Options& options) {
           100.0 * static_cast<double>(findings.contract.blind) /
               static_cast<double>(std::max<uint64_t>(keeps.use.count(), 1))),
       fmt::format("adequate            {}  within {:g} spacings up to position {}",
-                  VariantName(adequate.outcome), options.budget, findings.budget.holds_to)};
-  if (options.as_json) {
-    fmt::print("{}\n", ToJson(report).dump(2));
-  } else {
-    fmt::print("{}", ToText(report));
-  }
-  if (!options.junit.empty()) WriteFileAtomically(options.junit, ToJunit(report));
-  return report.exit_code;
+                  VariantName(adequate.outcome), options.budget.spacings,
+                  findings.budget.holds_to)};
+  return options.report.Print(report);
 }
 
 }  // namespace
@@ -208,10 +203,9 @@ void AddCompare(CLI::App& program, int& exit_code) {
       ->required();
   command.add_option("--contract", options->contract,
                      "the arithmetic of what made the result (docs/contracts.md)");
-  command.add_option("--require", options->require, "which verdict decides: contract or adequate");
-  command.add_option("--budget", options->budget, "spacings of the dtype that count as adequate");
-  command.add_flag("--json", options->as_json, "JSON instead of text");
-  command.add_option("--junit", options->junit, "also write a JUnit file");
+  options->require.AddTo(command);
+  options->budget.AddTo(command);
+  options->report.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

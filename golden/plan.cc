@@ -7,6 +7,8 @@
 #include "posgauge/golden/generate.h"
 #include "posgauge/golden/json_reader.h"
 #include "posgauge/golden/notes.h"
+#include "posgauge/golden/tensor_name.h"
+#include "posgauge/schemes/base/json_file.h"
 #include "posgauge/schemes/model/config.h"
 #include "posgauge/verify/atomic_file.h"
 
@@ -179,19 +181,19 @@ PlannedManifest ManifestFromPlan(const JsonReader& reader, const std::string& wo
 }  // namespace
 
 std::map<std::string, Note> ReadNotes(const std::filesystem::path& path) {
-  const json value = ParseStrictJson(ReadFile(path, kMaxPlan), path.string());
+  const json value = ParseJson(ReadFile(path, kMaxPlan), path.string());
   return NotesFromJson(JsonReader(value, path.string()));
 }
 
 std::vector<PlannedManifest> ReadPlan(const std::filesystem::path& path,
                                       const std::filesystem::path& models,
                                       const std::map<std::string, Note>& notes) {
-  const json value = ParseStrictJson(ReadFile(path, kMaxPlan), path.string());
+  const json value = ParseJson(ReadFile(path, kMaxPlan), path.string());
   const JsonReader reader(value, path.string());
   reader.Keys({"scheme", "manifests"});
   const std::string word = reader["scheme"].Text();
   reader["scheme"].Demand(word == path.stem(), "must be the file's name {}, got {}",
-                          path.stem().string(), Excerpt(word));
+                          path.stem().string(), Shown(word));
   std::vector<PlannedManifest> planned;
   std::set<std::string> names;
   for (const JsonReader& manifest : reader["manifests"].List()) {
@@ -199,6 +201,36 @@ std::vector<PlannedManifest> ReadPlan(const std::filesystem::path& path,
     manifest["name"].Demand(names.insert(planned.back().name).second, "must be unique");
   }
   return planned;
+}
+
+namespace {
+
+bool IsOurs(const std::filesystem::path& path) {
+  try {
+    const json value = ParseJson(ReadFile(path, kMaxManifest), path.string());
+    if (!value.is_object() || value.value("format", json()) != kFormatName) return false;
+    const json generator = value.value("generator", json());
+    return generator.is_object() && generator.value("name", json()) == kGeneratorName;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> UnplannedManifests(const std::filesystem::path& folder,
+                                                      const std::vector<PlannedManifest>& plan) {
+  std::vector<std::filesystem::path> unplanned;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::filesystem::path& path = entry.path();
+    const bool planned =
+        std::ranges::find(plan, path.stem().string(), &PlannedManifest::name) != plan.end();
+    if (path.extension() == ".json" && !planned && IsOurs(path)) unplanned.push_back(path);
+  }
+  if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
+  std::ranges::sort(unplanned);
+  return unplanned;
 }
 
 std::map<std::string, std::vector<PlannedManifest>> ReadPlans(const std::filesystem::path& folder) {

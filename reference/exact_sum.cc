@@ -25,7 +25,8 @@ void ExactSum::Add(double a, double b, double c) {
 Decided ExactSum::Round(Format format, bool with_distance) const {
   if (mpfr_zero_p(sum_)) return {0, 0, Proof::exact};
   Decided decided{.value = RoundReal(sum_, format)};
-  decided.proof = mpfr_cmp_d(sum_, decided.value) == 0 ? Proof::exact : Proof::proven;
+  const bool exact = std::isfinite(decided.value) && mpfr_cmp_d(sum_, decided.value) == 0;
+  decided.proof = exact ? Proof::exact : Proof::proven;
   if (with_distance && std::isfinite(decided.value)) {
     decided.distance = static_cast<int32_t>(DistanceInUlps(sum_, format, decided.value));
   }

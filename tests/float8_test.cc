@@ -74,7 +74,9 @@ TEST(float8, EveryCodeIsAsTheSpecificationDefinesIt) {
       const double defined = std::copysign(Defined(layout, code & 0x7f), code < 128 ? 1.0 : -1.0);
       const double value = Decode(layout.dtype, code);
       ASSERT_TRUE(Same(value, defined)) << Name(layout.dtype) << " " << code << ": " << value;
-      if (!std::isnan(value)) ASSERT_EQ(Encode(layout.dtype, value), code) << Name(layout.dtype);
+      if (!std::isnan(value)) {
+        ASSERT_EQ(Encode(layout.dtype, value), code) << Name(layout.dtype);
+      }
     }
   }
   // Table 2 of the specification.
@@ -173,6 +175,23 @@ TEST(float8, AnEnclosureBeyondTheLargestNumberIsDecided) {
   EXPECT_EQ(decide(464, 464)->value, 448);
   EXPECT_FALSE(decide(464, 465));
   EXPECT_FALSE(decide(-500, 500));
+}
+
+TEST(float8, AnExactSumThatOverflowsIsNoNan) {
+  const ExactRotation exact(ParseScheme("rope", {"rotary_dim=2", "head_dim=2"}));
+  const std::vector<double> position = {3}, q = {25, 0};
+  const auto score = [&](double k) {
+    return exact.Scores(position, position, q, std::vector<double>{k, 0}, 1, 1, Dtype::f8e4m3);
+  };
+  EXPECT_TRUE(Same(score(20).values[0], kNan));
+  EXPECT_EQ(score(20).proofs[0], Proof::proven);
+  EXPECT_TRUE(Same(score(-20).values[0], -kNan));
+  EXPECT_EQ(score(16).values[0], 384);  // 400, a tie
+  EXPECT_EQ(score(16).proofs[0], Proof::proven);
+  EXPECT_EQ(score(8).proofs[0], Proof::proven);  // 200 lies between 192 and 208
+  EXPECT_EQ(score(0.5).proofs[0], Proof::proven);
+  EXPECT_EQ(score(0.25).values[0], 6);  // 6.25, a tie
+  EXPECT_EQ(score(0).proofs[0], Proof::exact);
 }
 
 // What a NaN stands for where nothing else can: every number that overflows, and no other.

@@ -207,7 +207,7 @@ TEST(golden, EveryMalformedManifestHasItsOwnMessage) {
   const std::vector<std::pair<Files, std::string>> cases = {
       {{"[]", good.payload}, "must be an object with \"format\": \"posgauge-golden\""},
       {{"{}", good.payload}, "must be an object with \"format\": \"posgauge-golden\""},
-      {{"{", good.payload}, "not JSON"},
+      {{"{", good.payload}, ":1:2: the JSON ends too early"},
       {{good.manifest + "x", good.payload}, "not JSON"},
       {change("/schema_version", 2),
        "must have \"schema_version\": 1; this program reads no other"},
@@ -228,7 +228,7 @@ TEST(golden, EveryMalformedManifestHasItsOwnMessage) {
       {change("/payload/file", "sample.bin"), "payload.file must be the name of a"},
       {change("/payload/sha256", std::string(64, 'G')), "payload.sha256 must be 64 lower-case"},
       {change("/payload/bytes", 12), "payload.bytes is 12, but the payload has"},
-      {change("/proof/exact", 0), "proof is {\"exact\":0,"},
+      {change("/proof/exact", 0), "proof must be what its cases add up to: "},
       {change("/proof/max_bits", -1), "proof.max_bits must be an integer in 0..2^53, got -1"},
       {change("/cases", json::object()), "cases must be a list"},
       {change("/cases/0/id", "Bad"), "cases[0].id must be words of a-z and 0-9"},

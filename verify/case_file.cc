@@ -5,8 +5,8 @@
 #include <cmath>
 #include <span>
 
+#include "posgauge/schemes/base/json_file.h"
 #include "posgauge/verify/safetensors.h"
-#include "posgauge/verify/strict_json.h"
 
 namespace posgauge {
 
@@ -26,7 +26,8 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
     refuse(fmt::format("is no case file: its metadata has no {}", kMetadata));
   }
   CaseFile file;
-  const nlohmann::json json = ParseStrictJson(metadata->second, path.string());
+  const nlohmann::json json =
+      ParseJson(metadata->second, fmt::format("{}: {}", path.string(), kMetadata));
   if (!json.is_object() || !json.contains("scheme") || !json.contains("quantity") ||
       !json["quantity"].is_string()) {
     refuse(fmt::format("{} must hold a scheme and a quantity", kMetadata));
