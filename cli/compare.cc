@@ -7,7 +7,9 @@
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/verify/case_file.h"
+#include "posgauge/verify/check.h"
 #include "posgauge/verify/judge.h"
+#include "posgauge/verify/judge_addition.h"
 #include "posgauge/verify/safetensors.h"
 
 namespace posgauge::cli {
@@ -39,17 +41,32 @@ struct Findings {
   Finding contract, budget;
 };
 
-Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
-               Contract* contract) {
+// What the caller declares, for a result in a dtype.
+Contract ContractFor(const Options& options, Dtype io) {
+  const Contract contract =
+      options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
+  Require(contract.store == io, "--contract stores {}, but the result is {}", Name(contract.store),
+          Name(io));
+  return contract;
+}
+
+const Tensor& FindOut(const CaseFile& asked, const Safetensors& result, const std::string& path) {
+  const Tensor& out = Find(result, path, "out", asked.x.shape());
+  if (out.dtype() != asked.x.dtype()) {
+    throw FormatError(fmt::format("{}: out must be {} like the case's x, got {}", path,
+                                  Name(asked.x.dtype()), Name(out.dtype())));
+  }
+  return out;
+}
+
+Findings JudgeRotation(const CaseFile& asked, const Safetensors& result, const Options& options,
+                       Contract* contract) {
   const ExactRotation exact(asked.scheme);
   const Rotary& layout = RotaryOf(asked.scheme);
   const TruthTable truth = TruthOf(exact, asked.positions);
   const double magnitude = exact.Magnitude(Dtype::f64).values[0];
   const auto bound_for = [&](Dtype io) {
-    *contract =
-        options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
-    Require(contract->store == io, "--contract stores {}, but the result is {}",
-            Name(contract->store), Name(io));
+    *contract = ContractFor(options, io);
     return RotaryBound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values, magnitude);
   };
   if (asked.quantity == "table") {
@@ -61,14 +78,31 @@ Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& 
         HoldToBound(table, layout, asked.positions, truth, bound_for(table.cos.dtype()), magnitude),
         HoldToBudget(table, layout, asked.positions, truth, magnitude, options.budget.spacings)};
   }
-  const Tensor& out = Find(result, options.result_path, "out", asked.x.shape());
-  if (out.dtype() != asked.x.dtype()) {
-    throw FormatError(fmt::format("{}: out must be {} like the case's x, got {}",
-                                  options.result_path, Name(asked.x.dtype()), Name(out.dtype())));
-  }
+  const Tensor& out = FindOut(asked, result, options.result_path);
   const Rotated rotated{layout, asked.positions, asked.x, out, asked.quantity == "rotate_backward"};
   return {HoldToBound(rotated, truth, bound_for(out.dtype())),
           HoldToBudget(rotated, truth, magnitude, options.budget.spacings)};
+}
+
+Findings JudgeAddition(const CaseFile& asked, const Safetensors& result, const Options& options,
+                       Contract* contract) {
+  const ExactAddition exact(asked.scheme);
+  const RowTruth truth = TruthOf(exact, asked.positions);
+  const bool embeds = asked.quantity == "embed";
+  const std::vector<int64_t> shape = {static_cast<int64_t>(asked.positions.size()), exact.width()};
+  const Tensor& out = embeds ? FindOut(asked, result, options.result_path)
+                             : Find(result, options.result_path, "rows", shape);
+  *contract = ContractFor(options, out.dtype());
+  const AdditionBound bound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values,
+                            exact.RowIndex(0));
+  const Added added{exact, asked.positions, embeds ? &asked.x : nullptr, out};
+  return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget.spacings)};
+}
+
+Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
+               Contract* contract) {
+  return IsRotary(asked.scheme) ? JudgeRotation(asked, result, options, contract)
+                                : JudgeAddition(asked, result, options, contract);
 }
 
 // Two files without a case: numbers for the reader, and no verdict.
@@ -128,11 +162,8 @@ int Execute(const Options& options) {
   report.verdicts.push_back(
       ToVerdict("contract", "every value is within the bound derived from the declared arithmetic",
                 options.result_path, findings.contract));
-  Verdict adequate =
-      ToVerdict("adequate",
-                fmt::format("every pair is within {:g} spacings of its dtype of exact arithmetic",
-                            options.budget.spacings),
-                options.result_path, findings.budget);
+  Verdict adequate = ToVerdict("adequate", BudgetClaim(asked.scheme, options.budget.spacings),
+                               options.result_path, findings.budget);
   const bool is_adequate = adequate.outcome == Outcome::pass;
   // The second verdict is always said; it decides only where that was asked for.
   if (options.require.Adequate()) report.verdicts.push_back(adequate);
@@ -168,7 +199,7 @@ void AddCompare(CLI::App& program, int& exit_code) {
       ->required();
   command
       .add_option("result", options->result_path,
-                  "result file with the tensor out, or cos and sin for a table")
+                  "result file with the tensor out, or cos and sin, or rows, for a table")
       ->required();
   command.add_option("--contract", options->contract,
                      "the arithmetic of what made the result (docs/contracts.md)");

@@ -35,6 +35,12 @@ struct Options {
   bool exhaustive = false, golden_is_given = false;
 };
 
+// What every position is checked over.
+std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
+  return IsRotary(scheme) ? fmt::format("{} pairs, {} heads", FrequencyCount(scheme), plan.heads)
+                          : fmt::format("{} channels", WidthOf(scheme));
+}
+
 // Everything about one kernel on one group of layers.
 struct KernelResult {
   const KernelInfo* info;
@@ -139,11 +145,10 @@ class Gate {
       subjects.emplace_back(info, group.scheme);
       serving.push_back(&info);
     }
-    const Rotary& layout = RotaryOf(group.scheme);
     report_.facts.push_back(Text(group.scheme));
     report_.facts.push_back(
-        fmt::format("layers {}; {} positions in 0..{}, {} pairs, {} heads, seed {}; {}", group.kind,
-                    plan.positions.size(), Largest(), layout.Pairs(), plan.heads, plan.seed,
+        fmt::format("layers {}; {} positions in 0..{}, {}, seed {}; {}", group.kind,
+                    plan.positions.size(), Largest(), Widths(group.scheme, plan), plan.seed,
                     golden_ ? fmt::format("{} golden files for it", golden_->CountFor(group.scheme))
                             : fmt::format("no golden vectors at {}", options_.golden)));
     size_t width = 0;
@@ -233,20 +238,14 @@ class Gate {
       const std::string& quantity = subject.info().quantity;
       if (quantity == "frequencies") continue;
       CaseFile file{group.scheme, quantity, plan.positions, {}};
-      if (quantity != "table") {
-        file.x = PlanInput(subject.layout(), plan.positions, plan.heads, subject.io(),
-                           TruthOf(subject.exact(), plan.positions), plan.seed);
-      }
+      if (quantity != "table") file.x = InputFor(subject, plan);
       WriteCaseFile(folder / fmt::format("{}.{}.{}.case.safetensors", group.kind, quantity,
                                          Name(subject.io())),
                     file);
       try {
         Safetensors answer;
-        if (quantity == "table") {
-          TablePair table = subject.Table(plan.positions);
-          answer.tensors = {{"cos", std::move(table.cos)}, {"sin", std::move(table.sin)}};
-        } else {
-          answer.tensors["out"] = subject.Rotate(plan.positions, file.x);
+        for (Named& named : subject.Answer(plan.positions, file.x)) {
+          answer.tensors[named.name] = std::move(named.tensor);
         }
         WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),
                          answer);

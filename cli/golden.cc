@@ -77,8 +77,8 @@ ordered_json ToRecord(const Case& golden_case) {
   for (const std::string& name : InputsOf(golden_case.quantity)) {
     record["inputs"][name] = ToRecord(golden_case.inputs.at(name));
   }
-  for (const std::string& name : OutputsOf(golden_case.quantity)) {
-    for (const auto& [dtype, rounding] : golden_case.outputs.at(name)) {
+  for (const auto& [name, roundings] : golden_case.outputs) {
+    for (const auto& [dtype, rounding] : roundings) {
       ordered_json& output = record["outputs"][name][std::string(Name(dtype))];
       output = ToRecord(rounding.values);
       if (rounding.distances.size() > 0) {
@@ -98,8 +98,8 @@ void PrintValues(const Case& golden_case) {
       fmt::print("    {:>6}  {:>24}  {:.17g}\n", i, HexFloat(tensor.Value(i)), tensor.Value(i));
     }
   }
-  for (const std::string& name : OutputsOf(golden_case.quantity)) {
-    for (const auto& [dtype, rounding] : golden_case.outputs.at(name)) {
+  for (const auto& [name, roundings] : golden_case.outputs) {
+    for (const auto& [dtype, rounding] : roundings) {
       const Tensor& values = rounding.values;
       fmt::print("  {} {} [{}], {}\n", name, Name(dtype), fmt::join(values.shape(), ", "),
                  ProofText(rounding.proof));

@@ -173,6 +173,7 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
   golden_case.dtypes.assign(dtypes.begin(), dtypes.end());
   const std::vector<double> positions = ParsePositions(options.positions);
   const auto tokens = static_cast<int64_t>(positions.size());
+  OutputsOf(scheme, quantity);  // refuses what the scheme does not have
   for (const std::string& input : InputsOf(quantity)) {
     Tensor& tensor = golden_case.inputs[input];
     if (input == "scale") {
@@ -182,8 +183,10 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
       Require(tokens > 0, "--positions must be given for {}", VariantName(quantity));
       tensor = Tensor::FromValues(Dtype::f64, {tokens}, positions);
     } else {
-      tensor = RandomInput({tokens, options.heads, RotaryOf(scheme).head_dim}, options.seed,
-                           fmt::format("{}/{}", golden_case.id, input));
+      const std::vector<int64_t> shape =
+          IsRotary(scheme) ? std::vector<int64_t>{tokens, options.heads, RotaryOf(scheme).head_dim}
+                           : std::vector<int64_t>{tokens, WidthOf(scheme)};
+      tensor = RandomInput(shape, options.seed, fmt::format("{}/{}", golden_case.id, input));
     }
   }
   return golden_case;
@@ -236,7 +239,7 @@ void AddGoldenMake(CLI::App& golden, int& exit_code) {
   options->scheme.AddTo(*command);
   command
       ->add_option("--quantity", options->quantities,
-                   "frequencies, magnitude, table, rotate, rotate_backward, scores")
+                   "frequencies, magnitude, table, rotate, rotate_backward, scores, embed")
       ->delimiter(',')
       ->capture_default_str();
   command

@@ -61,6 +61,13 @@ void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads,
                  const Heads<const void>& x, const Heads<void>& out, const void* cos,
                  const void* sin);
 
+/// first[0], second[0], first[1], ...: `count` elements of a floating dtype of each, bit for bit.
+void Interleave(Dtype dtype, const void* first, const void* second, size_t count, void* out);
+
+/// out = x + row, [width]; x and out of dtype io, the row of ComputeDtype(io). `out` may be the
+/// memory of `x`. Error: see rows-inl.h.
+void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out);
+
 /// Conversions as the kernels store and load them, for tests: f32 to a 16-bit dtype, nearest even,
 /// and back.
 void Narrow(Dtype dtype, const float* from, uint16_t* to, size_t count);

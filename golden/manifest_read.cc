@@ -142,12 +142,12 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
   inputs.Located([&] { CheckInputs(scheme, golden_case); });
 
   const JsonReader outputs = reader["outputs"];
-  outputs.Keys(OutputsOf(golden_case.quantity));
+  outputs.Keys(OutputsOf(scheme, golden_case.quantity));
   std::vector<std::string> keys = {"shape"};
   for (Dtype dtype : golden_case.dtypes) keys.emplace_back(Name(dtype));
   const std::vector<int64_t> shape = OutputShape(scheme, golden_case);
   bool undecided = false;
-  for (const std::string& name : OutputsOf(golden_case.quantity)) {
+  for (const std::string& name : OutputsOf(scheme, golden_case.quantity)) {
     outputs[name].Keys(keys);
     const std::vector<int64_t> stored = outputs[name]["shape"].Counts();
     outputs[name]["shape"].Demand(stored == shape, "must be [{}], got [{}]", fmt::join(shape, ", "),

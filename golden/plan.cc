@@ -37,12 +37,16 @@ Tensor Vector(const JsonReader& reader) {
   return Tensor::FromValues(Dtype::f64, {static_cast<int64_t>(numbers.size())}, numbers);
 }
 
-// [tokens, heads, head_dim], from the list of its elements or, where the case has none, at random.
+// [tokens, heads, head_dim], or [tokens, width] of an addition, from the list of its elements or,
+// where the case has none, at random.
 Tensor Rows(const JsonReader& reader, const std::string& name, const Tensor& positions,
             const Scheme& scheme, const std::string& key) {
-  const std::vector<int64_t> shape = {positions.shape()[0],
-                                      reader.Has("heads") ? reader["heads"].Count() : 1,
-                                      RotaryOf(scheme).head_dim};
+  const int64_t tokens = positions.shape()[0];
+  const std::vector<int64_t> shape =
+      IsRotary(scheme)
+          ? std::vector<int64_t>{tokens, reader.Has("heads") ? reader["heads"].Count() : 1,
+                                 RotaryOf(scheme).head_dim}
+          : std::vector<int64_t>{tokens, WidthOf(scheme)};
   if (!reader.Has(name)) return RandomInput(shape, 0, fmt::format("{}/{}", key, name));
   return reader[name].Located(
       [&] { return Tensor::FromValues(Dtype::f64, shape, Numbers(reader[name])); });
@@ -79,8 +83,9 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
   const auto rows = [&](const std::string& name, const std::string& of) {
     golden_case.inputs[name] = Rows(reader, name, golden_case.inputs.at(of), scheme, key);
     used.push_back(name);
-    used.push_back("heads");
+    if (IsRotary(scheme)) used.push_back("heads");
   };
+  reader.Located([&] { OutputsOf(scheme, golden_case.quantity); });
   switch (golden_case.quantity) {
     case Quantity::frequencies:
     case Quantity::magnitude:
@@ -90,6 +95,7 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
       break;
     case Quantity::rotate:
     case Quantity::rotate_backward:
+    case Quantity::embed:
       positions("positions");
       rows("x", "positions");
       break;

@@ -54,11 +54,9 @@ double Sparse(Random& random) {
 
 enum class Kind { generic, cancelling, sparse, middle, any_bits };
 
-void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t start,
-          Random& random) {
-  const Rotary& layout = subject.layout();
-  const auto head_dim = static_cast<size_t>(layout.head_dim);
-  for (size_t i = start; i < start + head_dim; ++i) {
+// `size` elements from `start` on, generic where the kind is cancelling.
+void FillPlain(Kind kind, Tensor& x, size_t start, size_t size, Random& random) {
+  for (size_t i = start; i < start + size; ++i) {
     if (kind == Kind::any_bits) {
       x.Set(i, DrawFloat(x.dtype(), random));
     } else {
@@ -67,6 +65,12 @@ void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t 
                                       : Generic(random, 7));
     }
   }
+}
+
+void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t start,
+          Random& random) {
+  const Rotary& layout = subject.layout();
+  FillPlain(kind, x, start, static_cast<size_t>(layout.head_dim), random);
   if (kind != Kind::cancelling) return;
   for (int64_t pair = 0; pair < layout.Pairs(); ++pair) {
     // (sin, cos): u cos - v sin cancels; (cos, -sin): u sin + v cos does.
@@ -79,8 +83,9 @@ void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t 
   }
 }
 
-Tensor DrawVectors(const Subject& subject, const std::vector<double>& positions,
-                   const CasePlan& plan, Random& random) {
+// Of a rotation [rows, heads, head_dim].
+Tensor DrawHeads(const Subject& subject, const std::vector<double>& positions, const CasePlan& plan,
+                 Random& random) {
   const Rotary& layout = subject.layout();
   Tensor x(subject.io(), {static_cast<int64_t>(positions.size()), plan.heads, layout.head_dim});
   const uint64_t kinds = plan.any_bits ? 5 : 4;
@@ -93,6 +98,34 @@ Tensor DrawVectors(const Subject& subject, const std::vector<double>& positions,
     }
   }
   return x;
+}
+
+// [rows, width]. Cancelling ones are the negative of what is added, to about the dtype's precision.
+Tensor DrawEmbeddings(const Subject& subject, const std::vector<double>& positions,
+                      const CasePlan& plan, Random& random) {
+  const ExactAddition& exact = subject.addition().exact();
+  const auto width = static_cast<size_t>(exact.width());
+  Tensor x(subject.io(), {static_cast<int64_t>(positions.size()), exact.width()});
+  size_t start = 0;
+  for (double position : positions) {
+    const auto kind = static_cast<Kind>(random.Below(plan.any_bits ? 5 : 4));
+    FillPlain(kind, x, start, width, random);
+    for (size_t i = 0; kind == Kind::cancelling && i < width; ++i) {
+      const Channel held = exact.ChannelAt(position, static_cast<int64_t>(i));
+      if (held.function == Wave::zero) continue;
+      const double angle = exact.RowIndex(position) *
+                           subject.addition().frequencies()[static_cast<size_t>(held.wave)];
+      x.Set(start + i, held.function == Wave::sin ? -std::sin(angle) : -std::cos(angle));
+    }
+    start += width;
+  }
+  return x;
+}
+
+Tensor DrawVectors(const Subject& subject, const std::vector<double>& positions,
+                   const CasePlan& plan, Random& random) {
+  return IsRotary(subject.scheme()) ? DrawHeads(subject, positions, plan, random)
+                                    : DrawEmbeddings(subject, positions, plan, random);
 }
 
 double DrawFactor(Random& random) {

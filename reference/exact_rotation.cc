@@ -73,9 +73,20 @@ void RequirePositions(Positions positions) {
   }
 }
 
+namespace {
+
+// An addition's waves turn a pair each.
+Rotary LayoutOf(const Scheme& scheme) {
+  if (IsRotary(scheme)) return RotaryOf(scheme);
+  const int64_t width = 2 * FrequencyCount(scheme);
+  return {.head_dim = width, .rotary_dim = width};
+}
+
+}  // namespace
+
 ExactRotation::ExactRotation(const Scheme& scheme) {
   Validate(scheme);
-  state_ = std::make_shared<State>(scheme, RotaryOf(scheme));
+  state_ = std::make_shared<State>(scheme, LayoutOf(scheme));
 }
 
 ExactRotation::ExactRotation(const Rotary& layout, std::span<const DoubleDouble> frequencies,

@@ -46,7 +46,8 @@ class ExactRotation {
   struct State;
   const State& state() const { return *state_; }
 
-  /// From the scheme's equations. Throws ParameterError: an inverted YaRN ramp that is refused.
+  /// From the scheme's equations; of an addition the rotation by its waves, a pair each. Throws
+  /// ParameterError: an inverted YaRN ramp that is refused.
   explicit ExactRotation(const Scheme& scheme);
 
   /// From given frequencies (radians per token, [pairs]) and magnitude, taken as exact numbers: the

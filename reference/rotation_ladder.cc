@@ -1,5 +1,6 @@
 #include "posgauge/reference/rotation_ladder.h"
 
+#include "posgauge/reference/addition.h"
 #include "posgauge/reference/all.h"
 
 namespace posgauge {
@@ -20,8 +21,8 @@ Rotation<I> RotationOf(const RotationLadder::Source& source, Direction direction
     }
     return rotation;
   }
-  Rotation<I> rotation =
-      std::visit([](const auto& params) { return Exact<I>(params); }, std::get<Scheme>(source));
+  Rotation<I> rotation = std::visit([](const auto& params) { return AsRotation(Exact<I>(params)); },
+                                    std::get<Scheme>(source));
   if (direction == Direction::clockwise) {
     for (I& frequency : rotation.frequency) frequency = -frequency;
   }

@@ -142,6 +142,13 @@ class Streamer {
   template <class Enclose>
   void OneByOne(int64_t token, int64_t position, const Enclose& enclose) {
     for (int64_t pair = 0; pair < pairs_; ++pair) {
+      if (position == 0 && state_.pure) {  // exact
+        for (Buffer& buffer : buffers_) {
+          Store(buffer, token, pair, false, 1);
+          Store(buffer, token, pair, true, 0);
+        }
+        continue;
+      }
       const Pair known = enclose(pair);
       for (Buffer& buffer : buffers_) {
         const Format format = FormatOf(buffer.dtype);

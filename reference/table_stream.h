@@ -30,7 +30,8 @@ struct StreamCounts {
 };
 
 /// Which way to go. `rows`: products of rows in double-double (RowCache). `direct`: every entry on
-/// its own by DirectRotation, about ten times slower; shares nothing with the other.
+/// its own by DirectRotation, tens of times slower; shares nothing with the other but MPFR's last
+/// word where it leaves a value open.
 enum class StreamPath { rows, direct };
 
 /// Calls consume(block) for the rows of every position in [first, end), in order, on the calling

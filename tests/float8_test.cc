@@ -74,7 +74,9 @@ TEST(float8, EveryCodeIsAsTheSpecificationDefinesIt) {
       const double defined = std::copysign(Defined(layout, code & 0x7f), code < 128 ? 1.0 : -1.0);
       const double value = Decode(layout.dtype, code);
       ASSERT_TRUE(Same(value, defined)) << Name(layout.dtype) << " " << code << ": " << value;
-      if (!std::isnan(value)) ASSERT_EQ(Encode(layout.dtype, value), code) << Name(layout.dtype);
+      if (!std::isnan(value)) {
+        ASSERT_EQ(Encode(layout.dtype, value), code) << Name(layout.dtype);
+      }
     }
   }
   // Table 2 of the specification.

@@ -27,6 +27,9 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"ntk", {"head_dim=16", "factor=4", "form=dynamic", "trained_length=4096", "length=16384"}},
     {"yarn", {"head_dim=64", "factor=16"}},
     {"llama3", {"head_dim=64"}},
+    {"sinusoidal",
+     {"width=9", "layout=halves", "frequency_shift=1", "odd_width=zero", "start=2",
+      "padding_index=1"}},
 };
 
 // Which fault, in which kernel, breaks a law of which of the schemes above.
@@ -37,7 +40,7 @@ struct Red {
 };
 
 constexpr size_t kRope = 0, kLinear = 1, kAware = 2, kNaive = 3, kDynamic = 4, kYarn = 5,
-                 kLlama3 = 6;
+                 kLlama3 = 6, kSinusoidal = 7;
 
 const std::vector<Red> kReds = {
     {"relative_invariance", kRope, "faulty.position_bf16.rotate"},
@@ -110,6 +113,27 @@ const std::vector<Red> kReds = {
     {"continuous", kLlama3, "faulty.blend_missing.rotate"},
     {"decreasing", kLlama3, "faulty.llama3_swapped.frequencies"},
     {"identity", kLlama3, "faulty.wrong_base.rotate"},
+    {"determinism", kSinusoidal, "faulty.unstable.rows"},
+    {"determinism", kSinusoidal, "faulty.unstable.embed"},
+    {"rows", kSinusoidal, "faulty.position_restarts.rows"},
+    {"rows", kSinusoidal, "faulty.position_restarts.embed"},
+    {"in_place", kSinusoidal, "faulty.in_place_reread.embed"},
+    {"independence", kSinusoidal, "faulty.nan_spreads.embed"},
+    {"independence", kSinusoidal, "faulty.nan_to_zero.embed_given"},
+    {"same_row", kSinusoidal, "faulty.clamps.embed"},
+    {"shift", kSinusoidal, "faulty.wrong_base.rows"},
+    {"shift", kSinusoidal, "faulty.other_denominator.embed"},
+    {"shift", kSinusoidal, "faulty.sin_sign.rows"},
+    {"shift", kSinusoidal, "faulty.sin_and_cos_swapped.embed"},
+    {"dot_product", kSinusoidal, "faulty.position_bf16.rows"},
+    {"norm", kSinusoidal, "faulty.amplitude.rows"},
+    {"norm", kSinusoidal, "faulty.added_twice.embed"},
+    {"parity", kSinusoidal, "faulty.position_absolute.rows"},
+    {"parity", kSinusoidal, "faulty.start_ignored.embed"},
+    {"double_angle", kSinusoidal, "faulty.position_plus_one.rows"},
+    {"double_angle", kSinusoidal, "faulty.start_ignored.rows"},
+    {"zeros", kSinusoidal, "faulty.zeros_written.rows"},
+    {"zeros", kSinusoidal, "faulty.zeros_written.embed"},
 };
 
 Scheme SchemeAt(size_t index) { return ParseScheme(kSchemes[index].first, kSchemes[index].second); }
@@ -163,7 +187,9 @@ TEST(laws, NoneLacksItsFault) {
 TEST(laws, HonestAndFastKernelsKeepThemAll) {
   for (size_t scheme = 0; scheme < kSchemes.size(); ++scheme) {
     for (const std::string& name : GoodKernels()) {
-      const Subject subject(AnyKernel(name), SchemeAt(scheme));
+      const KernelInfo info = AnyKernel(name);
+      if (!info.Serves(SchemeAt(scheme))) continue;
+      const Subject subject(info, SchemeAt(scheme));
       size_t passed = 0;
       for (const Verdict& verdict :
            CheckStandardLaws(subject, {.cases = 2, .rows = 6, .heads = 4})) {

@@ -415,21 +415,21 @@ TEST(kernel, HandedFrequenciesAreTheOnesThatCount) {
   const KernelInfo info(kernel);
   const Subject subject(info, ParseScheme("yarn", {"factor=40", "head_dim=32"}));
   EXPECT_EQ(subject.NotCovered(), std::vector<std::string>{"frequency"});
-  EXPECT_FALSE(subject.GivenIsExact());
-  const RoundedValues handed = subject.given().Frequencies(Dtype::f64);
+  EXPECT_FALSE(subject.rotation().GivenIsExact());
+  const RoundedValues handed = subject.rotation().given().Frequencies(Dtype::f64);
   const double u = 0x1p-24, p = 1000;
   bool larger = false;
   for (int64_t pair = 0; pair < 16; ++pair) {
     const double frequency = handed.values[static_cast<size_t>(pair)];
     EXPECT_EQ(RoundTo(FormatOf(Dtype::bf16), frequency), frequency);
     larger = larger || frequency > subject.frequencies()[static_cast<size_t>(pair)];
-    EXPECT_EQ(subject.local_bound().Frequency(pair), 0);
-    EXPECT_GE(subject.local_bound().Angle(p, pair), u * p * frequency) << pair;
+    EXPECT_EQ(subject.rotation().local_bound().Frequency(pair), 0);
+    EXPECT_GE(subject.rotation().local_bound().Angle(p, pair), u * p * frequency) << pair;
     // End to end the rounding of what was handed over is an error.
     EXPECT_GE(subject.bound().Frequency(pair), 0x1p-8);
   }
   EXPECT_TRUE(larger);
-  EXPECT_EQ(subject.given().Magnitude(Dtype::f64).values[0],
+  EXPECT_EQ(subject.rotation().given().Magnitude(Dtype::f64).values[0],
             RoundTo(FormatOf(Dtype::bf16), subject.magnitude()));
 }
 

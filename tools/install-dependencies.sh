@@ -27,6 +27,7 @@ check clang-format-14     make format, make check-format
 check clang-tidy-14       make tidy
 check gcovr               make coverage
 bench libbenchmark-dev    make bench
+bench libsleef-dev        make bench
 '
 
 wanted=()

@@ -13,14 +13,19 @@
  *                         magnitude [1]                     factor a on cos and sin
  *   table            in   positions [tokens], frequency.. [pairs], magnitude [1]
  *                    out  cos, sin [tokens, pairs]          a cos(p w), a sin(p w)
+ *                         or, of a scheme that adds to embeddings (no magnitude, a wave a pair),
+ *                         rows [tokens, width]
  *   rotate           in   x [tokens, heads, head_dim] and either cos, sin [tokens, pairs] or
  *                         positions [tokens], frequency.. [pairs], magnitude [1]
  *                    out  out [tokens, heads, head_dim]     channels that do not rotate are copied
  *   rotate_backward       as rotate: the transpose, a times the rotation by the negative angle
+ *   embed            in   x [tokens, width] and either rows [tokens, width] or positions [tokens],
+ *                         frequency.. [pairs]
+ *                    out  out [tokens, width]               x plus its rows
  *
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
- * rotary_dim, rotary_offset, base, factor, ...); a variant is the index of its spelling in the
- * order listed there; true is 1; an optional field that is not set is absent.
+ * rotary_dim, rotary_offset, base, factor, width, ...); a variant is the index of its spelling in
+ * the order listed there; true is 1; an optional field that is not set is absent.
  */
 #ifndef POSGAUGE_KERNEL_H_
 #define POSGAUGE_KERNEL_H_
@@ -90,7 +95,7 @@ typedef struct posgauge_kernel {
    * "x:bf16 positions:i64,i32,f32 frequency:f64 frequency_low:f64 magnitude:f64". */
   const char* inputs;
   const char* outputs;
-  const char* pairings; /* "half interleaved" */
+  const char* pairings; /* "half interleaved"; of rotations */
   /* One line of declared arithmetic, docs/contracts.md; what is not said means the weakest. */
   const char* contract;
   /* Declared bit for bit: "chunking" "batch" "alignment" "threads"; "" promises none. */

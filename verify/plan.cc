@@ -67,6 +67,11 @@ double Generic(Random& random, int octaves) {
   return random.Bits() % 2 == 0 ? size : -size;
 }
 
+double Sparse(Random& random) {
+  const uint64_t draw = random.Below(8);
+  return draw == 0 ? Generic(random, 7) : draw < 5 ? 0.0 : -0.0;
+}
+
 void FillRow(const Rotary& layout, std::span<double> row, int64_t kind, int middle_octaves,
              std::span<const DoubleDouble> cos, std::span<const DoubleDouble> sin, Random& random) {
   switch (kind) {
@@ -83,10 +88,7 @@ void FillRow(const Rotary& layout, std::span<double> row, int64_t kind, int midd
       }
       break;
     case 2:
-      for (double& value : row) {
-        const uint64_t draw = random.Below(8);
-        value = draw == 0 ? Generic(random, 7) : draw < 5 ? 0.0 : -0.0;
-      }
+      for (double& value : row) value = Sparse(random);
       break;
     case 3:
       for (double& value : row) value = Generic(random, middle_octaves);
@@ -114,6 +116,32 @@ Tensor PlanInput(const Rotary& layout, Positions positions, int64_t heads, Dtype
   }
   return Tensor::FromValues(dtype, {static_cast<int64_t>(positions.size()), heads, layout.head_dim},
                             values);
+}
+
+Tensor PlanEmbeddings(int64_t width, Positions positions, Dtype dtype, const RowTruth& truth,
+                      uint64_t seed) {
+  std::vector<double> values;
+  values.reserve(truth.values.size());
+  for (double position : positions) {
+    Random random(seed, fmt::format("embedding {}", position));
+    const uint64_t kind = random.Below(4);
+    for (int64_t channel = 0; channel < width; ++channel) {
+      switch (kind) {
+        case 1:
+          values.push_back(-truth.values[values.size()].high);
+          break;
+        case 2:
+          values.push_back(Sparse(random));
+          break;
+        case 3:
+          values.push_back(Generic(random, MiddleOctaves(dtype)));
+          break;
+        default:
+          values.push_back(Generic(random, 7));
+      }
+    }
+  }
+  return Tensor::FromValues(dtype, {static_cast<int64_t>(positions.size()), width}, values);
 }
 
 }  // namespace posgauge

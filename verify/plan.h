@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "posgauge/verify/judge.h"
+#include "posgauge/verify/judge_addition.h"
 
 namespace posgauge {
 
@@ -27,5 +28,12 @@ int MiddleOctaves(Dtype dtype);
 /// over the dtype's middle range. Counter-based: a row depends on seed, position and head only.
 Tensor PlanInput(const Rotary& layout, Positions positions, int64_t heads, Dtype dtype,
                  const TruthTable& truth, uint64_t seed);
+
+/// Embeddings worth adding to, [positions, width], exactly representable in dtype. Rows are of one
+/// kind each: generic values of both signs over seven octaves; directed at cancellation, the
+/// negative of what is added; zeros of both signs and single channels; magnitudes over the dtype's
+/// middle range. A row depends on seed and position only.
+Tensor PlanEmbeddings(int64_t width, Positions positions, Dtype dtype, const RowTruth& truth,
+                      uint64_t seed);
 
 }  // namespace posgauge

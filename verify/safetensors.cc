@@ -4,6 +4,7 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -158,30 +159,29 @@ void CheckCover(std::vector<Entry> entries, uint64_t data_size, const std::strin
 
 }  // namespace
 
-std::string SerializeSafetensors(const Safetensors& content) {
-  std::vector<std::pair<const std::string*, const Tensor*>> order;
-  for (const auto& [name, tensor] : content.tensors) {
-    Require(name != kMetadata, "a tensor must not be named {}", kMetadata);
-    Require(tensor.shape().size() <= kMaxTensorRank,
-            "tensor {}: a shape must have at most {} extents, got {}", Shown(name), kMaxTensorRank,
-            tensor.shape().size());
-    order.emplace_back(&name, &tensor);
+std::string SafetensorsHeader(std::vector<TensorPlace>& places,
+                              const std::map<std::string, std::string>& metadata) {
+  for (const TensorPlace& place : places) {
+    Require(place.name != kMetadata, "a tensor must not be named {}", kMetadata);
+    Require(place.shape.size() <= kMaxTensorRank,
+            "tensor {}: a shape must have at most {} extents, got {}", Shown(place.name),
+            kMaxTensorRank, place.shape.size());
   }
-  // Stable: by name within a width.
-  std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
-    return SizeOf(a.second->dtype()) > SizeOf(b.second->dtype());
+  std::ranges::sort(places, {}, [](const TensorPlace& place) {
+    return std::pair(-static_cast<int>(SizeOf(place.dtype)), place.name);
   });
-
   ordered_json header = ordered_json::object();
-  if (!content.metadata.empty()) header[std::string(kMetadata)] = content.metadata;
+  if (!metadata.empty()) header[std::string(kMetadata)] = metadata;
   uint64_t offset = 0;
-  for (const auto& [name, tensor] : order) {
-    const uint64_t end = offset + tensor->bytes().size();
-    ordered_json& entry = header[*name];
-    entry["dtype"] = std::string(DtypeName(tensor->dtype()));
-    entry["shape"] = tensor->shape();
-    entry["data_offsets"] = {offset, end};
-    offset = end;
+  for (TensorPlace& place : places) {
+    place.offset = offset;
+    offset += std::accumulate(
+        place.shape.begin(), place.shape.end(), static_cast<uint64_t>(SizeOf(place.dtype)),
+        [](uint64_t bytes, int64_t extent) { return bytes * static_cast<uint64_t>(extent); });
+    ordered_json& entry = header[place.name];
+    entry["dtype"] = std::string(DtypeName(place.dtype));
+    entry["shape"] = place.shape;
+    entry["data_offsets"] = {place.offset, offset};
   }
   std::string text;
   try {
@@ -192,11 +192,19 @@ std::string SerializeSafetensors(const Safetensors& content) {
   text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');
   Require(text.size() <= kMaxSafetensorsHeader, "a header must be at most {} bytes, got {}",
           kMaxSafetensorsHeader, text.size());
-
   std::string bytes = StoreLength(text.size()) + text;
-  bytes.reserve(bytes.size() + offset);
-  for (const auto& [name, tensor] : order) {
-    const auto data = tensor->bytes();
+  for (TensorPlace& place : places) place.offset += bytes.size();
+  return bytes;
+}
+
+std::string SerializeSafetensors(const Safetensors& content) {
+  std::vector<TensorPlace> places;
+  for (const auto& [name, tensor] : content.tensors) {
+    places.push_back({name, tensor.dtype(), tensor.shape()});
+  }
+  std::string bytes = SafetensorsHeader(places, content.metadata);
+  for (const TensorPlace& place : places) {
+    const auto data = content.tensors.at(place.name).bytes();
     bytes.append(reinterpret_cast<const char*>(data.data()), data.size());
   }
   return bytes;

@@ -25,6 +25,18 @@ Encoding EncodingOf(Dtype dtype) {
   return {fraction_bits, static_cast<int>(8 * SizeOf(dtype)) - 1 - fraction_bits};
 }
 
+// 2^exponent, -1074 <= exponent <= 1023.
+constexpr double PowerOfTwo(int exponent) {
+  return exponent >= -1022 ? std::bit_cast<double>(static_cast<uint64_t>(exponent + 1023) << 52)
+                           : std::bit_cast<double>(uint64_t{1} << (exponent + 1074));
+}
+
+// log2 of Ulp. A subnormal binary64 number is below every format's own subnormals, or in f64's.
+int QuantumExponent(Format format, double value) {
+  const auto field = static_cast<int>(std::bit_cast<uint64_t>(value) >> 52 & 0x7ff);
+  return std::max(field - 1023, format.min_exponent) - format.digits + 1;
+}
+
 }  // namespace
 
 std::string_view Name(Dtype dtype) { return kNames[static_cast<size_t>(dtype)]; }
@@ -50,8 +62,7 @@ double Largest(Format format) {
   // In units of the last place the largest significand is 2^digits - 1, or one less where that is
   // the NaN.
   const int unused = format.infinities ? 1 : 2;
-  return std::ldexp(std::ldexp(1.0, format.digits) - unused,
-                    format.max_exponent - format.digits + 1);
+  return (PowerOfTwo(format.digits) - unused) * PowerOfTwo(format.max_exponent - format.digits + 1);
 }
 
 double Overflowed(Format format, bool negative) {
@@ -60,19 +71,19 @@ double Overflowed(Format format, bool negative) {
                        negative ? -1.0 : 1.0);
 }
 
-double Ulp(Format format, double value) {
-  const int exponent = value == 0 ? format.min_exponent : std::ilogb(value);
-  return std::ldexp(1.0, std::max(exponent, format.min_exponent) - format.digits + 1);
-}
+double Ulp(Format format, double value) { return PowerOfTwo(QuantumExponent(format, value)); }
 
 double RoundTo(Format format, double value) {
   if (std::isnan(value) || value == 0 || format.digits == 53) return value;
   if (std::isinf(value)) return Overflowed(format, value < 0);
-  const double quantum = Ulp(format, value);
-  // value / quantum is exact (a power of two, no underflow: |value| >= 2^-1074 and quantum >=
-  // 2^-149 here), below 2^53, and nearbyint rounds once to nearest even.
-  const double rounded = std::nearbyint(value / quantum) * quantum;
-  if (std::fabs(rounded) > Largest(format)) return Overflowed(format, value < 0);
+  const int quantum = QuantumExponent(format, value);
+  // In units of the quantum |value| is exact (a power of two, no underflow: |value| >= 2^-1074 and
+  // the quantum is at least 2^-149 here) and at most 2^digits, digits < 53; the sum rounds it to an
+  // integer, to nearest even, as 3 * 2^51 is even.
+  constexpr double kToInteger = 0x1.8p52;
+  const double units = (std::fabs(value) * PowerOfTwo(-quantum) + kToInteger) - kToInteger;
+  const double rounded = units * PowerOfTwo(quantum);
+  if (rounded > Largest(format)) return Overflowed(format, value < 0);
   return std::copysign(rounded, value);
 }
 
@@ -87,12 +98,11 @@ uint64_t Encode(Dtype dtype, double value) {
   const double rounded = std::fabs(RoundTo(format, value));
   if (std::isnan(rounded)) return sign | nan;
   if (std::isinf(rounded)) return sign | infinity;
-  if (rounded == 0) return sign;
-  const int exponent = std::max(std::ilogb(rounded), format.min_exponent);
   // In [0, 2^digits): below 2^fraction_bits it is a subnormal, otherwise the hidden bit carries
   // into the exponent field.
-  const auto significand = static_cast<uint64_t>(std::ldexp(rounded, format.digits - 1 - exponent));
-  const auto field = static_cast<uint64_t>(exponent - format.min_exponent);
+  const int quantum = QuantumExponent(format, rounded);
+  const auto significand = static_cast<uint64_t>(rounded * PowerOfTwo(-quantum));
+  const auto field = static_cast<uint64_t>(quantum - format.min_quantum());
   return sign | ((field << fraction_bits) + significand);
 }
 
@@ -112,11 +122,11 @@ double Decode(Dtype dtype, uint64_t bits) {
     magnitude = fraction == 0 ? std::numeric_limits<double>::infinity()
                               : std::numeric_limits<double>::quiet_NaN();
   } else if (field == 0) {
-    magnitude = std::ldexp(static_cast<double>(fraction), format.min_quantum());
+    magnitude = static_cast<double>(fraction) * PowerOfTwo(format.min_quantum());
   } else {
     const uint64_t significand = fraction | (uint64_t{1} << fraction_bits);
-    magnitude = std::ldexp(static_cast<double>(significand),
-                           format.min_quantum() + static_cast<int>(field) - 1);
+    magnitude = static_cast<double>(significand) *
+                PowerOfTwo(format.min_quantum() + static_cast<int>(field) - 1);
   }
   return std::copysign(magnitude, negative ? -1.0 : 1.0);
 }

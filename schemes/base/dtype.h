@@ -7,9 +7,9 @@
 
 namespace posgauge {
 
-/// Element types of tensors, numbered as in posgauge/kernel.h. `f8e4m3` and `f8e5m2` are the formats
-/// of the OCP 8-bit Floating Point Specification (revision 1.0): E4M3 without infinities, and E5M2
-/// as IEEE 754 would have it.
+/// Element types of tensors, numbered as in posgauge/kernel.h. `f8e4m3` and `f8e5m2` are the
+/// formats of the OCP 8-bit Floating Point Specification (revision 1.0): E4M3 without infinities,
+/// and E5M2 as IEEE 754 would have it.
 enum class Dtype : uint8_t { f64, f32, bf16, f16, i64, i32, u8, f8e4m3, f8e5m2 };
 
 /// A binary floating-point format with round-to-nearest-even and subnormals (IEEE 754).
@@ -30,49 +30,26 @@ struct Format {
 inline constexpr std::array<Dtype, 6> kFloatDtypes = {Dtype::f64, Dtype::f32,    Dtype::bf16,
                                                       Dtype::f16, Dtype::f8e4m3, Dtype::f8e5m2};
 
+/// By Dtype; the integer ones have none.
+inline constexpr std::array<Format, 9> kFormats = {{{53, -1022, 1023},
+                                                    {24, -126, 127},
+                                                    {8, -126, 127},
+                                                    {11, -14, 15},
+                                                    {0, 0, 0},
+                                                    {0, 0, 0},
+                                                    {0, 0, 0},
+                                                    {4, -6, 8, false},
+                                                    {3, -14, 15}}};
+
 /// The format of a floating dtype; the integer dtypes have none and give {0, 0, 0}.
-constexpr Format FormatOf(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f64:
-      return {53, -1022, 1023};
-    case Dtype::f32:
-      return {24, -126, 127};
-    case Dtype::bf16:
-      return {8, -126, 127};
-    case Dtype::f16:
-      return {11, -14, 15};
-    case Dtype::f8e4m3:
-      return {4, -6, 8, false};
-    case Dtype::f8e5m2:
-      return {3, -14, 15};
-    case Dtype::i64:
-    case Dtype::i32:
-    case Dtype::u8:
-      break;
-  }
-  return {0, 0, 0};
-}
+constexpr Format FormatOf(Dtype dtype) { return kFormats[static_cast<size_t>(dtype)]; }
 
 constexpr bool IsFloat(Dtype dtype) { return FormatOf(dtype).digits > 0; }
 
 /// Bytes an element takes.
 constexpr size_t SizeOf(Dtype dtype) {
-  switch (dtype) {
-    case Dtype::f64:
-    case Dtype::i64:
-      return 8;
-    case Dtype::f32:
-    case Dtype::i32:
-      return 4;
-    case Dtype::u8:
-    case Dtype::f8e4m3:
-    case Dtype::f8e5m2:
-      return 1;
-    case Dtype::bf16:
-    case Dtype::f16:
-      break;
-  }
-  return 2;
+  constexpr std::array<uint8_t, 9> kBytes = {8, 4, 2, 2, 8, 4, 1, 1, 1};
+  return kBytes[static_cast<size_t>(dtype)];
 }
 
 /// "f64", "f32", "bf16", "f16", "i64", "i32", "u8", "f8e4m3", "f8e5m2".
