@@ -4,12 +4,11 @@
 
 #include <fmt/format.h>
 
+#include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/scheme_options.h"
-#include "posgauge/verify/atomic_file.h"
 #include "posgauge/verify/pipeline.h"
 #include "posgauge/verify/plan.h"
-#include "posgauge/verify/report.h"
 
 namespace posgauge::cli {
 
@@ -17,13 +16,11 @@ namespace {
 
 struct Options {
   SchemeOptions scheme;
-  std::string contract, dtype = "f32", json, junit;
-  int64_t positions = 1024;
-  std::optional<int64_t> max_position;
-  int64_t heads = 4;
-  uint64_t seed = 1;
-  double budget = 2, phase = 0.1;
-  bool as_json = false;
+  PlanOptions plan{.positions = 1024};
+  BudgetOption budget;
+  ReportOptions report;
+  std::string contract, dtype = "f32";
+  double phase = 0.1;
 };
 
 // Errors at one position, over all pairs and heads.
@@ -49,17 +46,18 @@ Audit Run(const LayerGroup& group, const Contract& contract, const std::vector<d
   const double magnitude = exact.Magnitude(Dtype::f64).values[0];
   const RotaryBound bound(contract, group.scheme, exact.Frequencies(Dtype::f64).values, magnitude);
   const TruthTable truth = TruthOf(exact, positions);
-  const Tensor x = PlanInput(layout, positions, options.heads, contract.store, truth, options.seed);
+  const Tensor x =
+      PlanInput(layout, positions, options.plan.heads, contract.store, truth, options.plan.seed);
   const Tensor out = pipeline.Rotate(positions, x);
   const Rotated rotated{layout, positions, x, out};
-  Audit audit{.budget = HoldToBudget(rotated, truth, magnitude, options.budget),
+  Audit audit{.budget = HoldToBudget(rotated, truth, magnitude, options.budget.spacings),
               .contract = HoldToBound(rotated, truth, bound)};
   const std::vector<double> angles = pipeline.AngleErrors(positions);
   const auto pairs = static_cast<size_t>(layout.Pairs());
   bool holds = true;
   for (size_t token = 0; token < positions.size(); ++token) {
     Row row{.position = positions[token],
-            .spacings = audit.budget.profile[token].second * options.budget,
+            .spacings = audit.budget.profile[token].second * options.budget.spacings,
             .contract_use = audit.contract.profile[token].second};
     for (size_t pair = 0; pair < pairs; ++pair) {
       row.angle = std::max(row.angle, angles[token * pairs + pair]);
@@ -107,8 +105,8 @@ void Print(const LayerGroup& group, const Contract& contract, const Audit& audit
                row.angle_bound, row.spacings, row.contract_use);
   }
   const double last = audit.rows.back().position;
-  fmt::print("  adequate ({:g} spacings of exact arithmetic) up to position {}\n", options.budget,
-             Horizon(audit.budget.holds_to, last));
+  fmt::print("  adequate ({:g} spacings of exact arithmetic) up to position {}\n",
+             options.budget.spacings, Horizon(audit.budget.holds_to, last));
   fmt::print("  angle within {:g} radians up to position {}\n", options.phase,
              Horizon(audit.phase_horizon, last));
   if (const auto& worst = audit.budget.worst) {
@@ -117,7 +115,7 @@ void Print(const LayerGroup& group, const Contract& contract, const Audit& audit
   }
   fmt::print(
       "  checked {} positions, {} heads; sampled maxima are lower bounds, horizons upper ones\n",
-      audit.rows.size(), options.heads);
+      audit.rows.size(), options.plan.heads);
 }
 
 nlohmann::ordered_json AuditJson(const LayerGroup& group, const Contract& contract,
@@ -125,7 +123,7 @@ nlohmann::ordered_json AuditJson(const LayerGroup& group, const Contract& contra
   nlohmann::ordered_json json = {{"layers", group.kind},
                                  {"scheme", ToJson(group.scheme)},
                                  {"contract", contract.Text()},
-                                 {"budget_spacings", options.budget},
+                                 {"budget_spacings", options.budget.spacings},
                                  {"adequate_horizon", audit.budget.holds_to},
                                  {"phase_radians", options.phase},
                                  {"phase_horizon", audit.phase_horizon},
@@ -148,34 +146,34 @@ nlohmann::ordered_json AuditJson(const LayerGroup& group, const Contract& contra
 
 int Execute(const Options& options) {
   const ModelConfig model = options.scheme.Resolve();
-  const Dtype io = ParseDtype(options.dtype);
-  Require(IsFloat(io), "--dtype must be f64, f32, bf16 or f16, got {}", options.dtype);
-  Require(options.heads >= 1 && options.heads <= 4096, "--heads must be in 1..4096, got {}",
-          options.heads);
-  Require(options.budget > 0 && options.phase > 0, "--budget and --phase must be above 0");
+  const Dtype io = ParseFloatDtype("--dtype", options.dtype);
+  options.plan.Validate();
+  options.budget.Validate();
+  Require(options.phase > 0, "--phase must be above 0, got {}", options.phase);
   const Contract contract =
       options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
-  const int64_t largest = options.max_position.value_or(model.max_position.value_or(131072) - 1);
+  const int64_t largest = options.plan.Largest(model);
   Report report{.command = "audit", .target = model.source};
   nlohmann::ordered_json groups = nlohmann::ordered_json::array();
   for (const LayerGroup& group : model.groups) {
-    const std::vector<double> positions = PlanPositions(options.positions, largest, {});
+    const std::vector<double> positions = PlanPositions(options.plan.positions, largest, {});
     const Audit audit = Run(group, contract, positions, options);
     groups.push_back(AuditJson(group, contract, audit, options));
-    report.verdicts.push_back(ToVerdict(
-        "adequate",
-        fmt::format("every pair is within {:g} spacings of exact arithmetic", options.budget),
-        group.kind, audit.budget));
-    if (!options.as_json) Print(group, contract, audit, options);
+    report.verdicts.push_back(
+        ToVerdict("adequate",
+                  fmt::format("every pair is within {:g} spacings of exact arithmetic",
+                              options.budget.spacings),
+                  group.kind, audit.budget));
+    if (!options.report.as_json) Print(group, contract, audit, options);
   }
-  if (options.as_json) {
+  if (options.report.as_json) {
     const nlohmann::ordered_json json = {{"posgauge_audit", 1},
                                          {"source", model.source},
-                                         {"seed", options.seed},
+                                         {"seed", options.plan.seed},
                                          {"groups", groups}};
     fmt::print("{}\n", json.dump(2));
   }
-  if (!options.junit.empty()) WriteFileAtomically(options.junit, ToJunit(report));
+  options.report.WriteJunit(report);
   // An audit measures; it does not judge.
   return kHolds;
 }
@@ -191,15 +189,10 @@ void AddAudit(CLI::App& program, int& exit_code) {
                      "the pipeline's arithmetic, stage by stage (docs/contracts.md)");
   command.add_option("--dtype", options->dtype,
                      "dtype of the vectors where the contract is silent");
-  command.add_option("--positions", options->positions, "how many positions");
-  command.add_option("--max-position", options->max_position,
-                     "largest position, tokens; the config's maximum - 1 if not given");
-  command.add_option("--heads", options->heads, "heads of input a position");
-  command.add_option("--seed", options->seed, "seed of the inputs");
-  command.add_option("--budget", options->budget, "spacings of the dtype that count as adequate");
+  options->plan.AddTo(command);
+  options->budget.AddTo(command);
   command.add_option("--phase", options->phase, "angle error in radians for the second horizon");
-  command.add_flag("--json", options->as_json, "JSON instead of text");
-  command.add_option("--junit", options->junit, "also write a JUnit file");
+  options->report.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

@@ -21,5 +21,6 @@ void AddGate(CLI::App& program, int& exit_code);
 void AddAudit(CLI::App& program, int& exit_code);
 void AddCompare(CLI::App& program, int& exit_code);
 void AddRepro(CLI::App& program, int& exit_code);
+void AddTable(CLI::App& program, int& exit_code);
 
 }  // namespace posgauge::cli

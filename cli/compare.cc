@@ -4,11 +4,12 @@
 
 #include <fmt/format.h>
 
+#include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
-#include "posgauge/verify/atomic_file.h"
 #include "posgauge/verify/case_file.h"
+#include "posgauge/verify/check.h"
 #include "posgauge/verify/judge.h"
-#include "posgauge/verify/report.h"
+#include "posgauge/verify/judge_addition.h"
 #include "posgauge/verify/safetensors.h"
 
 namespace posgauge::cli {
@@ -16,9 +17,10 @@ namespace posgauge::cli {
 namespace {
 
 struct Options {
-  std::string case_path, result_path, contract, require = "contract", junit;
-  double budget = 2;
-  bool as_json = false;
+  std::string case_path, result_path, contract;
+  BudgetOption budget;
+  RequireOption require;
+  ReportOptions report;
 };
 
 const Tensor& Find(const Safetensors& content, const std::string& path, const std::string& name,
@@ -39,17 +41,32 @@ struct Findings {
   Finding contract, budget;
 };
 
-Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
-               Contract* contract) {
+// What the caller declares, for a result in a dtype.
+Contract ContractFor(const Options& options, Dtype io) {
+  const Contract contract =
+      options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
+  Require(contract.store == io, "--contract stores {}, but the result is {}", Name(contract.store),
+          Name(io));
+  return contract;
+}
+
+const Tensor& FindOut(const CaseFile& asked, const Safetensors& result, const std::string& path) {
+  const Tensor& out = Find(result, path, "out", asked.x.shape());
+  if (out.dtype() != asked.x.dtype()) {
+    throw FormatError(fmt::format("{}: out must be {} like the case's x, got {}", path,
+                                  Name(asked.x.dtype()), Name(out.dtype())));
+  }
+  return out;
+}
+
+Findings JudgeRotation(const CaseFile& asked, const Safetensors& result, const Options& options,
+                       Contract* contract) {
   const ExactRotation exact(asked.scheme);
   const Rotary& layout = RotaryOf(asked.scheme);
   const TruthTable truth = TruthOf(exact, asked.positions);
   const double magnitude = exact.Magnitude(Dtype::f64).values[0];
   const auto bound_for = [&](Dtype io) {
-    *contract =
-        options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
-    Require(contract->store == io, "--contract stores {}, but the result is {}",
-            Name(contract->store), Name(io));
+    *contract = ContractFor(options, io);
     return RotaryBound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values, magnitude);
   };
   if (asked.quantity == "table") {
@@ -59,16 +76,33 @@ Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& 
                           Find(result, options.result_path, "sin", shape)};
     return {
         HoldToBound(table, layout, asked.positions, truth, bound_for(table.cos.dtype()), magnitude),
-        HoldToBudget(table, layout, asked.positions, truth, magnitude, options.budget)};
+        HoldToBudget(table, layout, asked.positions, truth, magnitude, options.budget.spacings)};
   }
-  const Tensor& out = Find(result, options.result_path, "out", asked.x.shape());
-  if (out.dtype() != asked.x.dtype()) {
-    throw FormatError(fmt::format("{}: out must be {} like the case's x, got {}",
-                                  options.result_path, Name(asked.x.dtype()), Name(out.dtype())));
-  }
+  const Tensor& out = FindOut(asked, result, options.result_path);
   const Rotated rotated{layout, asked.positions, asked.x, out, asked.quantity == "rotate_backward"};
   return {HoldToBound(rotated, truth, bound_for(out.dtype())),
-          HoldToBudget(rotated, truth, magnitude, options.budget)};
+          HoldToBudget(rotated, truth, magnitude, options.budget.spacings)};
+}
+
+Findings JudgeAddition(const CaseFile& asked, const Safetensors& result, const Options& options,
+                       Contract* contract) {
+  const ExactAddition exact(asked.scheme);
+  const RowTruth truth = TruthOf(exact, asked.positions);
+  const bool embeds = asked.quantity == "embed";
+  const std::vector<int64_t> shape = {static_cast<int64_t>(asked.positions.size()), exact.width()};
+  const Tensor& out = embeds ? FindOut(asked, result, options.result_path)
+                             : Find(result, options.result_path, "rows", shape);
+  *contract = ContractFor(options, out.dtype());
+  const AdditionBound bound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values,
+                            exact.RowIndex(0));
+  const Added added{exact, asked.positions, embeds ? &asked.x : nullptr, out};
+  return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget.spacings)};
+}
+
+Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
+               Contract* contract) {
+  return IsRotary(asked.scheme) ? JudgeRotation(asked, result, options, contract)
+                                : JudgeAddition(asked, result, options, contract);
 }
 
 // Two files without a case: numbers for the reader, and no verdict.
@@ -117,9 +151,8 @@ bool IsCase(const std::string& path) {
 }
 
 int Execute(const Options& options) {
-  Require(options.require == "contract" || options.require == "adequate",
-          "--require must be contract or adequate, got '{}'", options.require);
-  Require(options.budget > 0, "--budget must be above 0, got {}", options.budget);
+  options.require.Validate();
+  options.budget.Validate();
   if (!IsCase(options.case_path)) return CompareBare(options);
   const CaseFile asked = ReadCaseFile(options.case_path);
   const Safetensors result = ReadSafetensors(options.result_path);
@@ -129,14 +162,11 @@ int Execute(const Options& options) {
   report.verdicts.push_back(
       ToVerdict("contract", "every value is within the bound derived from the declared arithmetic",
                 options.result_path, findings.contract));
-  Verdict adequate =
-      ToVerdict("adequate",
-                fmt::format("every pair is within {:g} spacings of its dtype of exact arithmetic",
-                            options.budget),
-                options.result_path, findings.budget);
+  Verdict adequate = ToVerdict("adequate", BudgetClaim(asked.scheme, options.budget.spacings),
+                               options.result_path, findings.budget);
   const bool is_adequate = adequate.outcome == Outcome::pass;
   // The second verdict is always said; it decides only where that was asked for.
-  if (options.require == "adequate") report.verdicts.push_back(adequate);
+  if (options.require.Adequate()) report.verdicts.push_back(adequate);
   report.facts = {fmt::format("case      {}", options.case_path),
                   fmt::format("scheme    {}", Text(asked.scheme)),
                   fmt::format("contract  {}{}", contract.Text(),
@@ -144,7 +174,7 @@ int Execute(const Options& options) {
   const Verdict& keeps = report.verdicts.front();
   const bool executed = keeps.outcome == Outcome::pass || keeps.outcome == Outcome::fail;
   const bool violated =
-      keeps.outcome == Outcome::fail || (options.require == "adequate" && !is_adequate);
+      keeps.outcome == Outcome::fail || (options.require.Adequate() && !is_adequate);
   report.exit_code = violated ? kViolated : executed ? kHolds : kNothingDone;
   report.conclusion = {
       fmt::format(
@@ -154,14 +184,9 @@ int Execute(const Options& options) {
           100.0 * static_cast<double>(findings.contract.blind) /
               static_cast<double>(std::max<uint64_t>(keeps.use.count(), 1))),
       fmt::format("adequate            {}  within {:g} spacings up to position {}",
-                  VariantName(adequate.outcome), options.budget, findings.budget.holds_to)};
-  if (options.as_json) {
-    fmt::print("{}\n", ToJson(report).dump(2));
-  } else {
-    fmt::print("{}", ToText(report));
-  }
-  if (!options.junit.empty()) WriteFileAtomically(options.junit, ToJunit(report));
-  return report.exit_code;
+                  VariantName(adequate.outcome), options.budget.spacings,
+                  findings.budget.holds_to)};
+  return options.report.Print(report);
 }
 
 }  // namespace
@@ -174,14 +199,13 @@ void AddCompare(CLI::App& program, int& exit_code) {
       ->required();
   command
       .add_option("result", options->result_path,
-                  "result file with the tensor out, or cos and sin for a table")
+                  "result file with the tensor out, or cos and sin, or rows, for a table")
       ->required();
   command.add_option("--contract", options->contract,
                      "the arithmetic of what made the result (docs/contracts.md)");
-  command.add_option("--require", options->require, "which verdict decides: contract or adequate");
-  command.add_option("--budget", options->budget, "spacings of the dtype that count as adequate");
-  command.add_flag("--json", options->as_json, "JSON instead of text");
-  command.add_option("--junit", options->junit, "also write a JUnit file");
+  options->require.AddTo(command);
+  options->budget.AddTo(command);
+  options->report.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

@@ -7,16 +7,16 @@
 
 #include <fmt/format.h>
 
+#include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/golden_check.h"
+#include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/cli/scheme_options.h"
-#include "posgauge/verify/atomic_file.h"
 #include "posgauge/verify/case_file.h"
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/plan.h"
-#include "posgauge/verify/report.h"
 #include "posgauge/verify/repro.h"
 #include "posgauge/verify/safetensors.h"
 
@@ -27,25 +27,18 @@ namespace {
 struct Options {
   SchemeOptions scheme;
   KernelOptions kernels;
-  std::string golden = "golden/vectors", require = "contract", junit, dump, waive;
-  int64_t positions = 2048;
-  std::optional<int64_t> max_position;
-  int64_t heads = 4;
-  uint64_t seed = 1;
-  double budget = 2;
-  bool as_json = false, exhaustive = false, golden_is_given = false;
+  PlanOptions plan{.positions = 2048};
+  BudgetOption budget;
+  RequireOption require;
+  ReportOptions report;
+  std::string golden = DefaultGoldenFolder(), dump, waive;
+  bool exhaustive = false, golden_is_given = false;
 };
 
-// Lengths in tokens that a scheme's behaviour may change at.
-std::vector<int64_t> LengthsOf(const Scheme& scheme) {
-  std::vector<int64_t> lengths;
-  const nlohmann::ordered_json fields = ToJson(scheme);
-  for (const auto& [name, value] : fields.items()) {
-    if (name.ends_with("length") && value.is_number_integer()) {
-      lengths.push_back(value.get<int64_t>());
-    }
-  }
-  return lengths;
+// What every position is checked over.
+std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
+  return IsRotary(scheme) ? fmt::format("{} pairs, {} heads", FrequencyCount(scheme), plan.heads)
+                          : fmt::format("{} channels", WidthOf(scheme));
 }
 
 // Everything about one kernel on one group of layers.
@@ -136,13 +129,12 @@ class Gate {
     std::vector<int64_t> lengths = LengthsOf(group.scheme);
     if (model_.max_position) lengths.push_back(*model_.max_position);
     const int64_t largest = Largest();
-    const int64_t count = options_.exhaustive ? largest + 1 : options_.positions;
-    return {PlanPositions(count, largest, lengths), options_.heads, options_.seed, options_.budget};
+    const int64_t count = options_.exhaustive ? largest + 1 : options_.plan.positions;
+    return {PlanPositions(count, largest, lengths), options_.plan.heads, options_.plan.seed,
+            options_.budget.spacings};
   }
 
-  int64_t Largest() const {
-    return options_.max_position.value_or(model_.max_position.value_or(131072) - 1);
-  }
+  int64_t Largest() const { return options_.plan.Largest(model_); }
 
   void RunGroup(const LayerGroup& group) {
     const CheckPlan plan = PlanFor(group);
@@ -153,11 +145,10 @@ class Gate {
       subjects.emplace_back(info, group.scheme);
       serving.push_back(&info);
     }
-    const Rotary& layout = RotaryOf(group.scheme);
     report_.facts.push_back(Text(group.scheme));
     report_.facts.push_back(
-        fmt::format("layers {}; {} positions in 0..{}, {} pairs, {} heads, seed {}; {}", group.kind,
-                    plan.positions.size(), Largest(), layout.Pairs(), plan.heads, plan.seed,
+        fmt::format("layers {}; {} positions in 0..{}, {}, seed {}; {}", group.kind,
+                    plan.positions.size(), Largest(), Widths(group.scheme, plan), plan.seed,
                     golden_ ? fmt::format("{} golden files for it", golden_->CountFor(group.scheme))
                             : fmt::format("no golden vectors at {}", options_.golden)));
     size_t width = 0;
@@ -188,7 +179,8 @@ class Gate {
       ReproId id{.check = verdict.check,
                  .kernel = verdict.subject,
                  .scheme = group.scheme,
-                 .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest()},
+                 .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest(),
+                                            model_.max_position},
                  .heads = plan.heads,
                  .seed = plan.seed};
       if (single && verdict.first_failure) id.positions = verdict.first_failure->position;
@@ -211,7 +203,7 @@ class Gate {
     }
     if (result.check.adequate) {
       if (result.check.adequate->outcome != Outcome::pass) inadequate_.push_back(result.info->name);
-      if (options_.require == "adequate") add(*result.check.adequate, true);
+      if (options_.require.Adequate()) add(*result.check.adequate, true);
     }
     for (const Verdict& verdict : result.laws) add(verdict, false);
     for (const Verdict& verdict : result.golden) add(verdict, false);
@@ -246,20 +238,14 @@ class Gate {
       const std::string& quantity = subject.info().quantity;
       if (quantity == "frequencies") continue;
       CaseFile file{group.scheme, quantity, plan.positions, {}};
-      if (quantity != "table") {
-        file.x = PlanInput(subject.layout(), plan.positions, plan.heads, subject.io(),
-                           TruthOf(subject.exact(), plan.positions), plan.seed);
-      }
+      if (quantity != "table") file.x = InputFor(subject, plan);
       WriteCaseFile(folder / fmt::format("{}.{}.{}.case.safetensors", group.kind, quantity,
                                          Name(subject.io())),
                     file);
       try {
         Safetensors answer;
-        if (quantity == "table") {
-          TablePair table = subject.Table(plan.positions);
-          answer.tensors = {{"cos", std::move(table.cos)}, {"sin", std::move(table.sin)}};
-        } else {
-          answer.tensors["out"] = subject.Rotate(plan.positions, file.x);
+        for (Named& named : subject.Answer(plan.positions, file.x)) {
+          answer.tensors[named.name] = std::move(named.tensor);
         }
         WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),
                          answer);
@@ -293,9 +279,9 @@ class Gate {
             ? fmt::format(
                   "all kernels are within {:g} spacings of exact arithmetic up to position "
                   "{}",
-                  options_.budget, Largest())
+                  options_.budget.spacings, Largest())
             : fmt::format("not within {:g} spacings of exact arithmetic everywhere: {}",
-                          options_.budget, fmt::join(inadequate_, ", "));
+                          options_.budget.spacings, fmt::join(inadequate_, ", "));
     report_.conclusion.push_back("adequate: " + adequacy);
     if (!blind_.empty()) {
       report_.conclusion.push_back(
@@ -323,23 +309,14 @@ class Gate {
 };
 
 int Execute(const Options& options) {
-  Require(options.require == "contract" || options.require == "adequate",
-          "--require must be contract or adequate, got '{}'", options.require);
-  Require(options.heads >= 1 && options.heads <= 4096, "--heads must be in 1..4096, got {}",
-          options.heads);
-  Require(options.budget > 0, "--budget must be above 0, got {}", options.budget);
+  options.require.Validate();
+  options.plan.Validate();
+  options.budget.Validate();
   for (const std::string& stage : CLI::detail::split(options.waive, ',')) {
     Require(stage.empty() || stage == "frequency" || stage == "table",
             "--waive takes frequency and table, got '{}'", stage);
   }
-  const Report report = Gate(options).Run();
-  if (!options.junit.empty()) WriteFileAtomically(options.junit, ToJunit(report));
-  if (options.as_json) {
-    fmt::print("{}\n", ToJson(report).dump(2));
-  } else {
-    fmt::print("{}", ToText(report));
-  }
-  return report.exit_code;
+  return options.report.Print(Gate(options).Run());
 }
 
 }  // namespace
@@ -351,14 +328,10 @@ void AddGate(CLI::App& program, int& exit_code) {
       "hold kernels to their contracts, the laws and the golden vectors on a model's config");
   options->scheme.AddTo(command);
   options->kernels.AddTo(command);
-  command.add_option("--positions", options->positions, "how many positions a check takes");
-  command.add_option("--max-position", options->max_position,
-                     "largest position, tokens; the config's maximum - 1 if not given");
+  options->plan.AddTo(command);
   command.add_flag("--exhaustive", options->exhaustive, "every position up to the largest");
-  command.add_option("--heads", options->heads, "heads of input a position");
-  command.add_option("--seed", options->seed, "seed of the inputs");
-  command.add_option("--budget", options->budget, "spacings of the dtype that count as adequate");
-  command.add_option("--require", options->require, "which verdict decides: contract or adequate");
+  options->budget.AddTo(command);
+  options->require.AddTo(command);
   command.add_option("--waive", options->waive,
                      "stages that need no kernel of their own: frequency,table");
   command.add_option_function<std::string>(
@@ -367,11 +340,10 @@ void AddGate(CLI::App& program, int& exit_code) {
         options->golden = folder;
         options->golden_is_given = true;
       },
-      "folder of golden vectors; golden/vectors where that exists");
+      "folder of golden vectors; golden/vectors if there is one, else those installed");
   command.add_option("--dump", options->dump,
                      "also write the cases and the kernels' answers to this folder, for compare");
-  command.add_flag("--json", options->as_json, "JSON instead of text");
-  command.add_option("--junit", options->junit, "also write a JUnit file");
+  options->report.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "posgauge/cli/command.h"
+#include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/golden_record.h"
 #include "posgauge/golden/check.h"
 #include "posgauge/verify/hex_float.h"
@@ -16,7 +17,7 @@ using namespace golden;
 using nlohmann::ordered_json;
 
 struct VerifyOptions {
-  std::string root = "golden/vectors";
+  std::string root = DefaultGoldenFolder();
   bool json = false;
 };
 
@@ -76,8 +77,8 @@ ordered_json ToRecord(const Case& golden_case) {
   for (const std::string& name : InputsOf(golden_case.quantity)) {
     record["inputs"][name] = ToRecord(golden_case.inputs.at(name));
   }
-  for (const std::string& name : OutputsOf(golden_case.quantity)) {
-    for (const auto& [dtype, rounding] : golden_case.outputs.at(name)) {
+  for (const auto& [name, roundings] : golden_case.outputs) {
+    for (const auto& [dtype, rounding] : roundings) {
       ordered_json& output = record["outputs"][name][std::string(Name(dtype))];
       output = ToRecord(rounding.values);
       if (rounding.distances.size() > 0) {
@@ -97,8 +98,8 @@ void PrintValues(const Case& golden_case) {
       fmt::print("    {:>6}  {:>24}  {:.17g}\n", i, HexFloat(tensor.Value(i)), tensor.Value(i));
     }
   }
-  for (const std::string& name : OutputsOf(golden_case.quantity)) {
-    for (const auto& [dtype, rounding] : golden_case.outputs.at(name)) {
+  for (const auto& [name, roundings] : golden_case.outputs) {
+    for (const auto& [dtype, rounding] : roundings) {
       const Tensor& values = rounding.values;
       fmt::print("  {} {} [{}], {}\n", name, Name(dtype), fmt::join(values.shape(), ", "),
                  ProofText(rounding.proof));

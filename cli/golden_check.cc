@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "posgauge/verify/judge.h"
+#include "posgauge/verify/judge_addition.h"
 
 namespace posgauge::cli {
 
@@ -37,20 +37,17 @@ bool ExactIn(Dtype dtype, const Tensor& x) {
   return true;
 }
 
-// The finding for one case; nothing where it cannot be asked of this kernel.
-std::optional<Finding> Hold(const Subject& subject, const golden::Case& golden_case) {
+// The finding for one case of the kernel's quantity; nothing where it cannot be asked of it.
+std::optional<Finding> Hold(const Subject& subject, const RotationTruth& own,
+                            const golden::Case& golden_case) {
   const std::string& quantity = subject.info().quantity;
-  const double magnitude = subject.magnitude();
-  if (VariantName(golden_case.quantity) != quantity ||
-      golden_case.result != golden::Result::valid) {
-    return std::nullopt;
-  }
+  const double magnitude = own.magnitude();
   if (quantity == "frequencies") {
     const golden::Rounding* frequencies = Wide(golden_case, "frequencies");
     if (frequencies == nullptr) return std::nullopt;
     // Frequencies count relatively: 2^-17 ulp is at most 2^-69 of the value.
     return HoldToBound(subject.Frequencies(), {TruthIn(*frequencies), kRadius},
-                       subject.exact().EncloseMagnitude(), subject.bound());
+                       own.exact().EncloseMagnitude(), own.bound());
   }
   const std::vector<double> positions = golden_case.inputs.at("positions").Values();
   if (quantity == "table") {
@@ -58,8 +55,8 @@ std::optional<Finding> Hold(const Subject& subject, const golden::Case& golden_c
     const golden::Rounding* sin = Wide(golden_case, "sin");
     if (cos == nullptr || sin == nullptr) return std::nullopt;
     const TruthTable truth{TruthIn(*cos), TruthIn(*sin), kRadius * magnitude};
-    return HoldToBound(subject.Table(positions), subject.layout(), positions, truth,
-                       subject.bound(), magnitude);
+    return HoldToBound(subject.Table(positions), subject.layout(), positions, truth, own.bound(),
+                       magnitude);
   }
   const golden::Rounding* out = Wide(golden_case, "out");
   const Tensor& wide = golden_case.inputs.at("x");
@@ -68,7 +65,47 @@ std::optional<Finding> Hold(const Subject& subject, const golden::Case& golden_c
   const Tensor got = subject.Rotate(positions, x);
   const std::vector<DoubleDouble> values = TruthIn(*out);
   const Rotated rotated{subject.layout(), positions, x, got, quantity == "rotate_backward", values};
-  return HoldToBound(rotated, {{}, {}, kRadius * magnitude}, subject.bound());
+  return HoldToBound(rotated, {{}, {}, kRadius * magnitude}, own.bound());
+}
+
+std::optional<Finding> Hold(const Subject& subject, const AdditionTruth& own,
+                            const golden::Case& golden_case) {
+  const std::string& quantity = subject.info().quantity;
+  if (quantity == "frequencies") {
+    const golden::Rounding* frequencies = Wide(golden_case, "frequencies");
+    if (frequencies == nullptr) return std::nullopt;
+    return HoldToBound(subject.Frequencies(), {TruthIn(*frequencies), kRadius}, {{{1, 0}}, 0},
+                       own.bound().waves());
+  }
+  const std::vector<double> positions = golden_case.inputs.at("positions").Values();
+  if (quantity == "table") {
+    const golden::Rounding* rows = Wide(golden_case, "rows");
+    if (rows == nullptr) return std::nullopt;
+    const Tensor got = subject.Rows(positions);
+    return HoldToBound(Added{own.exact(), positions, nullptr, got}, {TruthIn(*rows), kRadius},
+                       own.bound());
+  }
+  const golden::Rounding* out = Wide(golden_case, "out");
+  const Tensor& wide = golden_case.inputs.at("x");
+  if (out == nullptr || !ExactIn(subject.io(), wide)) return std::nullopt;
+  const Tensor x = Tensor::FromValues(subject.io(), wide.shape(), wide.Values());
+  const Tensor got = subject.Embed(positions, x);
+  const std::vector<DoubleDouble> sums = TruthIn(*out);
+  double largest = 1;
+  for (DoubleDouble sum : sums) {
+    if (std::isfinite(sum.high)) largest = std::max(largest, std::fabs(sum.high));
+  }
+  return HoldToBound(Added{own.exact(), positions, &x, got, sums}, {{}, kRadius * largest},
+                     own.bound());
+}
+
+std::optional<Finding> Hold(const Subject& subject, const golden::Case& golden_case) {
+  if (VariantName(golden_case.quantity) != subject.info().quantity ||
+      golden_case.result != golden::Result::valid) {
+    return std::nullopt;
+  }
+  return std::visit([&](const auto& own) { return Hold(subject, own, golden_case); },
+                    subject.truth());
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -11,6 +12,7 @@
 #include "posgauge/cli/scheme_options.h"
 #include "posgauge/golden/generate.h"
 #include "posgauge/golden/plan.h"
+#include "posgauge/golden/tensor_name.h"
 
 namespace posgauge::cli {
 
@@ -28,7 +30,7 @@ struct Written {
 
 // Computes and writes FOLDER/NAME.json and .safetensors.
 Written Write(Manifest& manifest, const fs::path& folder, const std::string& name) {
-  manifest.generator = "posgauge";
+  manifest.generator = kGeneratorName;
   manifest.version = POSGAUGE_VERSION;
   try {
     Compute(manifest);
@@ -54,8 +56,8 @@ Written Write(Manifest& manifest, const fs::path& folder, const std::string& nam
   return written;
 }
 
-int Report(const std::vector<Written>& all, bool json) {
-  ordered_json record{{"version", 1}, {"written", ordered_json::array()}};
+int Report(const std::vector<Written>& all, const std::vector<std::string>& removed, bool json) {
+  ordered_json record{{"version", 1}, {"written", ordered_json::array()}, {"removed", removed}};
   for (const Written& written : all) {
     record["written"].push_back({{"file", written.file},
                                  {"cases", written.cases},
@@ -66,8 +68,22 @@ int Report(const std::vector<Written>& all, bool json) {
                  ProofText(written.proof));
     }
   }
-  if (json) fmt::print("{}\n", record.dump(2));
+  if (json) {
+    fmt::print("{}\n", record.dump(2));
+  } else {
+    for (const std::string& file : removed) fmt::print("{}: removed, no plan names it\n", file);
+  }
   return all.empty() ? kNothingDone : kHolds;
+}
+
+// A manifest and the payload beside it.
+void Remove(const fs::path& manifest) {
+  for (const fs::path& path : {manifest, fs::path(manifest).replace_extension(".safetensors")}) {
+    std::error_code error;
+    fs::remove(path, error);
+    if (error)
+      throw FileError(fmt::format("{}: cannot remove: {}", path.string(), error.message()));
+  }
 }
 
 struct WriteOptions {
@@ -78,12 +94,19 @@ struct WriteOptions {
 
 int WritePlans(const WriteOptions& options) {
   std::vector<Written> all;
+  std::vector<std::string> removed;
   for (auto& [word, manifests] : ReadPlans(options.plans)) {
+    const fs::path folder = fs::path(options.out) / word;
     for (PlannedManifest& planned : manifests) {
-      all.push_back(Write(planned.manifest, fs::path(options.out) / word, planned.name));
+      all.push_back(Write(planned.manifest, folder, planned.name));
+    }
+    if (!fs::exists(folder)) continue;  // a plan of no manifest
+    for (const fs::path& path : UnplannedManifests(folder, manifests)) {
+      Remove(path);
+      removed.push_back(path.string());
     }
   }
-  return Report(all, options.json);
+  return Report(all, removed, options.json);
 }
 
 struct MakeOptions {
@@ -145,15 +168,12 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
   golden_case.id = IdOf(std::string(VariantName(quantity)));
   golden_case.quantity = quantity;
   golden_case.comment = fmt::format("made on request, seed {}", options.seed);
-  for (Dtype dtype : kFloatDtypes) {
-    const bool wanted = std::ranges::any_of(
-        options.dtypes, [&](const std::string& name) { return ParseDtype(name) == dtype; });
-    if (wanted) golden_case.dtypes.push_back(dtype);
-  }
-  Require(!golden_case.dtypes.empty(), "--dtype must name some of f64, f32, bf16, f16, got {}",
-          fmt::join(options.dtypes, ", "));
+  std::set<Dtype> dtypes;  // widest first
+  for (const std::string& name : options.dtypes) dtypes.insert(ParseFloatDtype("--dtype", name));
+  golden_case.dtypes.assign(dtypes.begin(), dtypes.end());
   const std::vector<double> positions = ParsePositions(options.positions);
   const auto tokens = static_cast<int64_t>(positions.size());
+  OutputsOf(scheme, quantity);  // refuses what the scheme does not have
   for (const std::string& input : InputsOf(quantity)) {
     Tensor& tensor = golden_case.inputs[input];
     if (input == "scale") {
@@ -163,8 +183,10 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
       Require(tokens > 0, "--positions must be given for {}", VariantName(quantity));
       tensor = Tensor::FromValues(Dtype::f64, {tokens}, positions);
     } else {
-      tensor = RandomInput({tokens, options.heads, RotaryOf(scheme).head_dim}, options.seed,
-                           fmt::format("{}/{}", golden_case.id, input));
+      const std::vector<int64_t> shape =
+          IsRotary(scheme) ? std::vector<int64_t>{tokens, options.heads, RotaryOf(scheme).head_dim}
+                           : std::vector<int64_t>{tokens, WidthOf(scheme)};
+      tensor = RandomInput(shape, options.seed, fmt::format("{}/{}", golden_case.id, input));
     }
   }
   return golden_case;
@@ -195,7 +217,7 @@ int Make(const MakeOptions& options) {
     Require(!name.empty(), "--name must hold a letter or digit, got '{}'", stem);
     all.push_back(Write(manifest, options.out, name));
   }
-  return Report(all, options.json);
+  return Report(all, {}, options.json);
 }
 
 }  // namespace
@@ -217,7 +239,7 @@ void AddGoldenMake(CLI::App& golden, int& exit_code) {
   options->scheme.AddTo(*command);
   command
       ->add_option("--quantity", options->quantities,
-                   "frequencies, magnitude, table, rotate, rotate_backward, scores")
+                   "frequencies, magnitude, table, rotate, rotate_backward, scores, embed")
       ->delimiter(',')
       ->capture_default_str();
   command

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
   AddAudit(program, exit_code);
   AddCompare(program, exit_code);
   AddRepro(program, exit_code);
+  AddTable(program, exit_code);
   try {
     program.parse(argc, argv);
   } catch (const CLI::Success& success) {  // --help, --version

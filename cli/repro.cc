@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
+#include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/verify/check.h"
-#include "posgauge/verify/plan.h"
 #include "posgauge/verify/report.h"
 #include "posgauge/verify/repro.h"
 
@@ -18,16 +18,11 @@ namespace {
 struct Options {
   KernelOptions kernels;
   std::string id;
-  double budget = 2;
+  BudgetOption budget;
 };
 
-std::vector<double> PositionsOf(const ReproId& id) {
-  if (const auto* position = std::get_if<double>(&id.positions)) return {*position};
-  const auto& plan = std::get<ReproId::Plan>(id.positions);
-  return PlanPositions(plan.count, plan.largest, {});
-}
-
 int Execute(const Options& options) {
+  options.budget.Validate();
   const ReproId id = ReproId::Parse(options.id);
   std::vector<Subject> subjects;
   const Subject* subject = nullptr;
@@ -41,7 +36,7 @@ int Execute(const Options& options) {
   Require(subject != nullptr,
           "repro id: no kernel {} that serves {}; give the library it was in with --library",
           id.kernel, Name(id.scheme));
-  const CheckPlan plan{PositionsOf(id), id.heads, id.seed, options.budget};
+  const CheckPlan plan{id.Positions(), id.heads, id.seed, options.budget.spacings};
   std::optional<Verdict> verdict;
   if (id.check == "contract" || id.check == "adequate") {
     const KernelCheck check = CheckKernels({*subject}, plan).front();
@@ -80,7 +75,7 @@ void AddRepro(CLI::App& program, int& exit_code) {
       "repro", "run one failing check again, by the id that a report prints");
   command.add_option("id", options->id, "check/kernel/scheme/positions/heads/seed")->required();
   options->kernels.AddTo(command);
-  command.add_option("--budget", options->budget, "spacings of the dtype that count as adequate");
+  options->budget.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

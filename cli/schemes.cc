@@ -1,4 +1,5 @@
 // posgauge schemes [NAME]: what the schemes are and what their fields mean.
+#include <algorithm>
 #include <memory>
 
 #include <fmt/format.h>
@@ -52,7 +53,11 @@ void Run(const Options& options) {
   } else if (!options.name.empty()) {
     PrintFields(schemes.front());
   } else {
-    for (const SchemeInfo& scheme : schemes) fmt::print("{:<12} {}\n", scheme.name, scheme.summary);
+    size_t width = 0;
+    for (const SchemeInfo& scheme : schemes) width = std::max(width, scheme.name.size());
+    for (const SchemeInfo& scheme : schemes) {
+      fmt::print("{:<{}} {}\n", scheme.name, width, scheme.summary);
+    }
   }
 }
 

@@ -54,7 +54,27 @@ Array Find(std::span<const posgauge_tensor> tensors, std::string_view name,
   return array;
 }
 
+// First byte and one past the last that an array touches.
+std::array<const std::byte*, 2> Extent(const Array& array) {
+  const std::byte *first = array.data, *last = array.data;
+  const auto size = static_cast<int64_t>(SizeOf(array.dtype));
+  for (size_t axis = 0; axis < 3; ++axis) {
+    if (array.shape[axis] == 0) return {array.data, array.data};
+    const int64_t reach = (array.shape[axis] - 1) * array.stride[axis] * size;
+    (reach < 0 ? first : last) += reach;
+  }
+  return {first, last + size};
+}
+
 }  // namespace
+
+bool RequireApartOrSame(const Array& x, const Array& out) {
+  if (x.data == out.data && x.stride == out.stride) return true;
+  const auto [x_first, x_end] = Extent(x);
+  const auto [out_first, out_end] = Extent(out);
+  Require(x_end <= out_first || out_end <= x_first, "out overlaps x without being the same memory");
+  return false;
+}
 
 double Array::Value(int64_t i) const {
   if (dtype == Dtype::i64) {

@@ -27,6 +27,9 @@ struct Array {
   double Value(int64_t i) const;
 };
 
+/// Whether `out` is the very memory of `x`. Throws ParameterError where they overlap otherwise.
+bool RequireApartOrSame(const Array& x, const Array& out);
+
 /// Whatever length an axis has.
 inline constexpr int64_t kAnyLength = -1;
 

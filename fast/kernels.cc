@@ -6,7 +6,9 @@
 #include <limits>
 #include <string>
 
+#include "posgauge/fast/add.h"
 #include "posgauge/fast/all.h"
+#include "posgauge/fast/angles.h"
 #include "posgauge/fast/call.h"
 #include "posgauge/fast/simd.h"
 
@@ -34,51 +36,18 @@ void ComputeFrequencies(const Call& call) {
   std::memcpy(magnitude.At(0), &rotation.magnitude.high, sizeof(double));
 }
 
-// Memory for rows, on cache lines of its own.
-class RowBuffer {
- public:
-  explicit RowBuffer(size_t entries)
-      : lines_((entries * sizeof(double) + sizeof(Line) - 1) / sizeof(Line)) {}
-  std::byte* data() { return reinterpret_cast<std::byte*>(lines_.data()); }
-
- private:
-  struct alignas(64) Line {
-    std::byte bytes[64];
-  };
-  std::vector<Line> lines_;
-};
-
-// What a kernel that starts from positions is given, checked for all tokens before anything is
-// written.
-struct Angles {
-  std::vector<TurnPosition> positions;
-  Turns turns;
+// What a kernel that rotates from positions is given.
+struct ScaledAngles {
+  Angles angles;
   double magnitude;
 };
 
-Angles AnglesOf(const Call& call, int64_t tokens, int64_t pairs) {
-  const Array positions =
-      call.Input("positions", {Dtype::i64, Dtype::i32, Dtype::f64, Dtype::f32}, {tokens});
-  const Array high = call.Input("frequency", {Dtype::f64}, {pairs});
-  const Array low = call.Input("frequency_low", {Dtype::f64}, {high.shape[0]});
+ScaledAngles ScaledAnglesOf(const Call& call, int64_t tokens, int64_t pairs) {
   const double magnitude = call.Input("magnitude", {Dtype::f64}, {1}).Value(0);
   Require(
       std::fabs(magnitude) <= kLargestMagnitude && std::fabs(magnitude) >= 1 / kLargestMagnitude,
       "magnitude must be in {}..{}, got {}", 1 / kLargestMagnitude, kLargestMagnitude, magnitude);
-  Angles angles{.positions = {}, .turns = {}, .magnitude = magnitude};
-  angles.positions.reserve(static_cast<size_t>(positions.shape[0]));
-  for (int64_t token = 0; token < positions.shape[0]; ++token) {
-    angles.positions.push_back(TurnPositionOf(positions.Value(token)));
-  }
-  std::vector<double> highs, lows;
-  highs.reserve(static_cast<size_t>(high.shape[0]));
-  lows.reserve(static_cast<size_t>(high.shape[0]));
-  for (int64_t i = 0; i < high.shape[0]; ++i) {
-    highs.push_back(high.Value(i));
-    lows.push_back(low.Value(i));
-  }
-  angles.turns = TurnsOf(highs, lows);
-  return angles;
+  return {AnglesOf(call, tokens, pairs), magnitude};
 }
 
 void Scatter(const std::byte* from, const Array& to, int64_t token) {
@@ -87,7 +56,7 @@ void Scatter(const std::byte* from, const Array& to, int64_t token) {
 }
 
 void ComputeTable(const Call& call, Dtype dtype) {
-  const Angles angles = AnglesOf(call, kAnyLength, kAnyLength);
+  const auto [angles, magnitude] = ScaledAnglesOf(call, kAnyLength, kAnyLength);
   const auto tokens = static_cast<int64_t>(angles.positions.size());
   const auto pairs = static_cast<int64_t>(angles.turns.Pairs());
   const Array cos = call.Output("cos", {dtype}, {tokens, pairs});
@@ -97,26 +66,14 @@ void ComputeTable(const Call& call, Dtype dtype) {
   for (int64_t token = 0; token < tokens; ++token) {
     const TurnPosition& position = angles.positions[static_cast<size_t>(token)];
     if (contiguous) {
-      CosSinRow(angles.turns, position, angles.magnitude, dtype, cos.At(token), sin.At(token));
+      CosSinRow(angles.turns, position, magnitude, dtype, cos.At(token), sin.At(token));
     } else {
       std::byte* const sines = buffer.data() + static_cast<size_t>(pairs) * sizeof(double);
-      CosSinRow(angles.turns, position, angles.magnitude, dtype, buffer.data(), sines);
+      CosSinRow(angles.turns, position, magnitude, dtype, buffer.data(), sines);
       Scatter(buffer.data(), cos, token);
       Scatter(sines, sin, token);
     }
   }
-}
-
-// First byte and one past the last that an array touches.
-std::array<const std::byte*, 2> Extent(const Array& array) {
-  const std::byte *first = array.data, *last = array.data;
-  const auto size = static_cast<int64_t>(SizeOf(array.dtype));
-  for (size_t axis = 0; axis < 3; ++axis) {
-    if (array.shape[axis] == 0) return {array.data, array.data};
-    const int64_t reach = (array.shape[axis] - 1) * array.stride[axis] * size;
-    (reach < 0 ? first : last) += reach;
-  }
-  return {first, last + size};
 }
 
 // The rows of a rotation, in the form that RotateHeads takes.
@@ -131,7 +88,7 @@ class Rows {
       sin_table_ = call.Input("sin", {*table}, {tokens, pairs});
       contiguous = cos_table_->stride[1] == 1 && sin_table_->stride[1] == 1;
     } else {
-      angles_ = AnglesOf(call, tokens, pairs);
+      angles_ = ScaledAnglesOf(call, tokens, pairs);
     }
     as_is_ = contiguous && table.value_or(ComputeDtype(io)) == ComputeDtype(io) && !backward &&
              TakesPlainRows(io, pairing);
@@ -153,7 +110,8 @@ class Rows {
              sin_table_->stride[1]};
     } else {
       row = {ComputeDtype(io_), free, free + pairs, 1, 1};
-      CosSinRow(angles_->turns, angles_->positions[static_cast<size_t>(token)], angles_->magnitude,
+      const Angles& angles = angles_->angles;
+      CosSinRow(angles.turns, angles.positions[static_cast<size_t>(token)], angles_->magnitude,
                 row.dtype, free, free + pairs);
       free += kMade * pairs;
     }
@@ -173,7 +131,7 @@ class Rows {
   bool as_is_ = false;
   RowBuffer buffer_{0};
   std::optional<Array> cos_table_, sin_table_;
-  std::optional<Angles> angles_;
+  std::optional<ScaledAngles> angles_;
 };
 
 // Channels [begin, end) of one head, bit for bit.
@@ -202,11 +160,7 @@ void Rotate(const Call& call, Dtype io, std::optional<Dtype> table, bool backwar
   const int64_t pairs = rotary_dim / 2;
   const Array x = call.Input("x", {io}, {kAnyLength, kAnyLength, head_dim});
   const Array out = call.Output("out", {io}, {x.shape[0], x.shape[1], head_dim});
-  const bool in_place = x.data == out.data && x.stride == out.stride;
-  const auto [x_first, x_end] = Extent(x);
-  const auto [out_first, out_end] = Extent(out);
-  Require(in_place || x_end <= out_first || out_end <= x_first,
-          "out overlaps x without being the same memory");
+  const bool in_place = RequireApartOrSame(x, out);
 
   Rows rows(call, io, table, x.shape[0], pairs, pairing, backward);
   for (int64_t token = 0; token < x.shape[0]; ++token) {
@@ -255,6 +209,16 @@ int32_t RunTable(const posgauge_call* call, char* why, size_t why_size) {
   return Answer(call, why, why_size, [](const Call& c) { ComputeTable(c, dtype); });
 }
 
+template <Dtype dtype>
+int32_t RunRows(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, [](const Call& c) { ComputeRows(c, dtype); });
+}
+
+template <Dtype io>
+int32_t RunEmbed(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, [](const Call& c) { Embed(c, io); });
+}
+
 template <Dtype io, Dtype table, bool backward>
 int32_t RunRotate(const posgauge_call* call, char* why, size_t why_size) {
   return Answer(call, why, why_size, [](const Call& c) { Rotate(c, io, table, backward); });
@@ -280,6 +244,10 @@ class KernelList {
     AddTable<Dtype::f16>();
     AddRotations<false>();
     AddRotations<true>();
+    AddAdditions<Dtype::f64>();
+    AddAdditions<Dtype::f32>();
+    AddAdditions<Dtype::bf16>();
+    AddAdditions<Dtype::f16>();
   }
 
   const std::vector<posgauge_kernel>& kernels() const { return kernels_; }
@@ -336,12 +304,28 @@ class KernelList {
         kLargestPosition, RunRotatePositions<io, backward>);
   }
 
+  static constexpr std::string_view kWaveInputs =
+      "positions:i64,i32,f64,f32 frequency:f64 frequency_low:f64";
+
+  template <Dtype io>
+  void AddAdditions() {
+    const std::string_view name = Name(io);
+    Add(fmt::format("fast.rows.{}", name), "table", kWaveInputs, fmt::format("rows:{}", name),
+        fmt::format("{0} table={1} store={1}:rne flush=no", kAnglesFromPositions, name),
+        kLargestPosition, RunRows<io>, "sinusoidal");
+    Add(fmt::format("fast.embed.{}", name), "embed", fmt::format("x:{} {}", name, kWaveInputs),
+        fmt::format("out:{}", name),
+        fmt::format("{0} table={1} rotate={1} store={2}:rne flush=no", kAnglesFromPositions,
+                    Name(ComputeDtype(io)), name),
+        kLargestPosition, RunEmbed<io>, "sinusoidal");
+  }
+
   void Add(std::string_view name, std::string_view quantity, std::string_view inputs,
            std::string_view outputs, std::string_view contract, double largest_position,
-           int32_t (*run)(const posgauge_call*, char*, size_t)) {
+           int32_t (*run)(const posgauge_call*, char*, size_t), const char* schemes = "*") {
     kernels_.push_back({.size = sizeof(posgauge_kernel),
                         .name = Keep(name),
-                        .schemes = "*",
+                        .schemes = schemes,
                         .quantity = Keep(quantity),
                         .inputs = Keep(inputs),
                         .outputs = Keep(outputs),

@@ -12,6 +12,7 @@
 // clang-format off: the later ones use the first
 #include "posgauge/fast/convert-inl.h"
 #include "posgauge/fast/rotate-inl.h"
+#include "posgauge/fast/rows-inl.h"
 #include "posgauge/fast/table-inl.h"
 // clang-format on
 
@@ -43,6 +44,8 @@ namespace posgauge::fast {
 HWY_EXPORT(CosSinRow);
 HWY_EXPORT(SpreadRow);
 HWY_EXPORT(RotateHeads);
+HWY_EXPORT(Interleave);
+HWY_EXPORT(AddRow);
 HWY_EXPORT(Narrow);
 HWY_EXPORT(Widen);
 HWY_EXPORT(HasFusedMultiplyAdd);
@@ -62,6 +65,14 @@ void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads,
                  const Heads<const void>& x, const Heads<void>& out, const void* cos,
                  const void* sin) {
   HWY_DYNAMIC_DISPATCH(RotateHeads)(io, pairing, pairs, heads, x, out, cos, sin);
+}
+
+void Interleave(Dtype dtype, const void* first, const void* second, size_t count, void* out) {
+  HWY_DYNAMIC_DISPATCH(Interleave)(dtype, first, second, count, out);
+}
+
+void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out) {
+  HWY_DYNAMIC_DISPATCH(AddRow)(io, x, row, width, out);
 }
 
 void Narrow(Dtype dtype, const float* from, uint16_t* to, size_t count) {

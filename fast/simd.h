@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -16,8 +17,11 @@
 /// targets.
 namespace posgauge::fast {
 
-/// One row of a table: magnitude cos(p w) and magnitude sin(p w), contiguous, [pairs] of a floating
-/// dtype. |magnitude| <= 2^60. Error: see table-inl.h.
+/// The dtypes of x and of tables.
+inline constexpr std::array kDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16};
+
+/// One row of a table: magnitude cos(p w) and magnitude sin(p w), contiguous, [pairs] of one of
+/// kDtypes. |magnitude| <= 2^60. Error: see table-inl.h.
 void CosSinRow(const Turns& turns, const TurnPosition& position, double magnitude, Dtype dtype,
                void* cos, void* sin);
 
@@ -56,6 +60,13 @@ struct Heads {
 void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads,
                  const Heads<const void>& x, const Heads<void>& out, const void* cos,
                  const void* sin);
+
+/// first[0], second[0], first[1], ...: `count` elements of a floating dtype of each, bit for bit.
+void Interleave(Dtype dtype, const void* first, const void* second, size_t count, void* out);
+
+/// out = x + row, [width]; x and out of dtype io, the row of ComputeDtype(io). `out` may be the
+/// memory of `x`. Error: see rows-inl.h.
+void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out);
 
 /// Conversions as the kernels store and load them, for tests: f32 to a 16-bit dtype, nearest even,
 /// and back.

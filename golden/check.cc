@@ -41,7 +41,7 @@ std::optional<std::string> FirstDifference(const Tensor& stored, const Tensor& r
 std::optional<std::string> FirstDifference(const Manifest& stored, const Manifest& regenerated) {
   for (size_t i = 0; i < stored.cases.size(); ++i) {
     const Case& golden_case = stored.cases[i];
-    for (const std::string& name : OutputsOf(golden_case.quantity)) {
+    for (const std::string& name : OutputsOf(stored.scheme, golden_case.quantity)) {
       for (Dtype dtype : golden_case.dtypes) {
         const Rounding& old = golden_case.outputs.at(name).at(dtype);
         const Rounding& now = regenerated.cases[i].outputs.at(name).at(dtype);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posgauge/reference/exact_addition.h"
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/verify/random.h"
@@ -44,6 +45,8 @@ std::vector<RoundedValues> Evaluate(const ExactRotation& exact, const Case& gold
       return {exact.Rotate(input("positions"), input("x"), heads("x"), dtype)};
     case Quantity::rotate_backward:
       return {exact.RotateBackward(input("positions"), input("x"), heads("x"), dtype)};
+    case Quantity::embed:
+      break;  // of additions
     case Quantity::scores:
       return {exact.Scores(input("query_positions"), input("key_positions"), input("q"), input("k"),
                            heads("q"), golden_case.inputs.at("scale").Value(0), dtype)};
@@ -51,10 +54,27 @@ std::vector<RoundedValues> Evaluate(const ExactRotation& exact, const Case& gold
   return {};
 }
 
-void ComputeCase(const Scheme& scheme, const ExactRotation& exact, Case& golden_case) {
+std::vector<RoundedValues> Evaluate(const ExactAddition& exact, const Case& golden_case,
+                                    Dtype dtype) {
+  const auto input = [&](const char* name) { return golden_case.inputs.at(name).Values(); };
+  switch (golden_case.quantity) {
+    case Quantity::frequencies:
+      return {exact.Frequencies(dtype)};
+    case Quantity::table:
+      return {exact.Rows(input("positions"), dtype)};
+    case Quantity::embed:
+      return {exact.Embed(input("positions"), input("x"), dtype)};
+    default:
+      return {};
+  }
+}
+
+// `Exact` is the reference of the scheme's kind.
+template <class Exact>
+void ComputeCase(const Scheme& scheme, const Exact& exact, Case& golden_case) {
   CheckInputs(scheme, golden_case);
   const std::vector<int64_t> shape = OutputShape(scheme, golden_case);
-  const std::vector<std::string> names = OutputsOf(golden_case.quantity);
+  const std::vector<std::string> names = OutputsOf(scheme, golden_case.quantity);
   golden_case.outputs.clear();
   bool undecided = false;
   for (Dtype dtype : golden_case.dtypes) {
@@ -70,14 +90,11 @@ void ComputeCase(const Scheme& scheme, const ExactRotation& exact, Case& golden_
 
 }  // namespace
 
-void Compute(Manifest& manifest) {
-  const ExactRotation exact(manifest.scheme);
-  manifest.notes[std::string(kUndecidedFlag)] = {
-      "none",
-      "The precision cap was reached before the rounding of some value was proven; the proof "
-      "counts "
-      "say how many, undecided_values which. Such a value must never count as passed.",
-      {}};
+namespace {
+
+template <class Exact>
+void ComputeCases(Manifest& manifest) {
+  const Exact exact(manifest.scheme);
   for (Case& golden_case : manifest.cases) {
     try {
       ComputeCase(manifest.scheme, exact, golden_case);
@@ -86,6 +103,22 @@ void Compute(Manifest& manifest) {
       const bool named = message.starts_with(golden_case.id + ": ");
       throw ParameterError(named ? message : golden_case.id + ": " + message);
     }
+  }
+}
+
+}  // namespace
+
+void Compute(Manifest& manifest) {
+  manifest.notes[std::string(kUndecidedFlag)] = {
+      "none",
+      "The precision cap was reached before the rounding of some value was proven; the proof "
+      "counts "
+      "say how many, undecided_values which. Such a value must never count as passed.",
+      {}};
+  if (IsRotary(manifest.scheme)) {
+    ComputeCases<ExactRotation>(manifest);
+  } else {
+    ComputeCases<ExactAddition>(manifest);
   }
   std::erase_if(manifest.notes, [&](const auto& note) {
     return std::ranges::none_of(manifest.cases, [&](const Case& golden_case) {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "posgauge/schemes/base/error.h"
-#include "posgauge/verify/strict_json.h"
+#include "posgauge/schemes/base/fields.h"
 
 namespace posgauge::golden {
 
@@ -33,11 +33,11 @@ class JsonReader {
   /// Requires an object with all the keys and no others but the optional ones.
   void Keys(const std::vector<std::string>& keys,
             const std::vector<std::string>& optional = {}) const {
-    Demand(value_.is_object(), "must be an object, got {}", Excerpt(value_));
+    Demand(value_.is_object(), "must be an object, got {}", Shown(value_));
     for (const auto& [key, unused] : value_.items()) {
       Demand(std::ranges::find(keys, key) != keys.end() ||
                  std::ranges::find(optional, key) != optional.end(),
-             "must not have the key {}", Excerpt(key));
+             "must not have the key {}", Shown(key));
     }
     for (const std::string& key : keys) Demand(value_.contains(key), "must have the key {}", key);
   }
@@ -50,7 +50,7 @@ class JsonReader {
   }
 
   std::vector<JsonReader> List() const {
-    Demand(value_.is_array(), "must be a list, got {}", Excerpt(value_));
+    Demand(value_.is_array(), "must be a list, got {}", Shown(value_));
     std::vector<JsonReader> elements;
     for (size_t i = 0; i < value_.size(); ++i) {
       elements.push_back({value_[i], path_, fmt::format("{}[{}]", place_, i)});
@@ -59,7 +59,7 @@ class JsonReader {
   }
 
   std::string Text() const {
-    Demand(value_.is_string(), "must be a string, got {}", Excerpt(value_));
+    Demand(value_.is_string(), "must be a string, got {}", Shown(value_));
     return value_.get<std::string>();
   }
 
@@ -72,7 +72,7 @@ class JsonReader {
   /// An integer in 0..2^53, exact in every reader of JSON.
   int64_t Count() const {
     Demand(value_.is_number_unsigned() && value_.get<uint64_t>() <= uint64_t{1} << 53,
-           "must be an integer in 0..2^53, got {}", Excerpt(value_));
+           "must be an integer in 0..2^53, got {}", Shown(value_));
     return value_.get<int64_t>();
   }
 

@@ -56,6 +56,7 @@ std::vector<std::string> InputsOf(Quantity quantity) {
       return {"positions"};
     case Quantity::rotate:
     case Quantity::rotate_backward:
+    case Quantity::embed:
       return {"positions", "x"};
     case Quantity::scores:
       return {"query_positions", "key_positions", "q", "k", "scale"};
@@ -63,16 +64,23 @@ std::vector<std::string> InputsOf(Quantity quantity) {
   return {};
 }
 
-std::vector<std::string> OutputsOf(Quantity quantity) {
+std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity) {
+  const bool rotary = IsRotary(scheme);
+  const bool has = quantity == Quantity::frequencies || quantity == Quantity::table ||
+                   rotary != (quantity == Quantity::embed);
+  Require(has, "{} has no {}: it has {}", Name(scheme), VariantName(quantity),
+          rotary ? "frequencies, magnitude, table, rotate, rotate_backward and scores"
+                 : "frequencies, table and embed");
   switch (quantity) {
     case Quantity::frequencies:
       return {"frequencies"};
     case Quantity::magnitude:
       return {"magnitude", "softmax_multiplier"};
     case Quantity::table:
-      return {"cos", "sin"};
+      return rotary ? std::vector<std::string>{"cos", "sin"} : std::vector<std::string>{"rows"};
     case Quantity::rotate:
     case Quantity::rotate_backward:
+    case Quantity::embed:
       return {"out"};
     case Quantity::scores:
       return {"scores"};
@@ -84,13 +92,14 @@ std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case) 
   const auto shape = [&](const char* name) { return golden_case.inputs.at(name).shape(); };
   switch (golden_case.quantity) {
     case Quantity::frequencies:
-      return {RotaryOf(scheme).Pairs()};
+      return {FrequencyCount(scheme)};
     case Quantity::magnitude:
       return {1};
     case Quantity::table:
-      return {shape("positions")[0], RotaryOf(scheme).Pairs()};
+      return {shape("positions")[0], IsRotary(scheme) ? FrequencyCount(scheme) : WidthOf(scheme)};
     case Quantity::rotate:
     case Quantity::rotate_backward:
+    case Quantity::embed:
       return shape("x");
     case Quantity::scores:
       return {shape("q")[1], shape("q")[0], shape("k")[0]};
@@ -100,6 +109,11 @@ std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case) 
 
 void CheckInputs(const Scheme& scheme, const Case& golden_case) {
   const std::vector<std::string> names = InputsOf(golden_case.quantity);
+  try {
+    OutputsOf(scheme, golden_case.quantity);
+  } catch (const ParameterError& error) {
+    throw ParameterError(fmt::format("{}: {}", golden_case.id, error.what()));
+  }
   const std::string_view quantity = VariantName(golden_case.quantity);
   for (const auto& [name, tensor] : golden_case.inputs) {
     Require(std::ranges::find(names, name) != names.end(), "{}: {} is not an input of {}",
@@ -121,6 +135,9 @@ void CheckInputs(const Scheme& scheme, const Case& golden_case) {
     case Quantity::rotate:
     case Quantity::rotate_backward:
       RequireRows(scheme, golden_case, "x", RequirePositions(golden_case, "positions"));
+      break;
+    case Quantity::embed:
+      RequireShape(golden_case, "x", {RequirePositions(golden_case, "positions"), WidthOf(scheme)});
       break;
     case Quantity::scores: {
       const int64_t heads =

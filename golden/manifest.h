@@ -13,7 +13,7 @@
 namespace posgauge::golden {
 
 /// What a case asks for; inputs and outputs by name in docs/golden-format.md.
-enum class Quantity { frequencies, magnitude, table, rotate, rotate_backward, scores };
+enum class Quantity { frequencies, magnitude, table, rotate, rotate_backward, scores, embed };
 
 /// `invalid`: the outputs are wrong on purpose, as the named fault makes them.
 enum class Result { valid, invalid };
@@ -72,9 +72,10 @@ inline constexpr uint64_t kMaxPayload = uint64_t{1} << 32;
 /// Inputs with at most this many elements stand in the manifest too.
 inline constexpr size_t kMostInlineValues = 64;
 
-/// Names of the inputs and outputs of a quantity, in the order of the documentation.
+/// Names of the inputs and outputs of a quantity, in the order of the documentation. Throws
+/// ParameterError for a quantity that the scheme does not have.
 std::vector<std::string> InputsOf(Quantity quantity);
-std::vector<std::string> OutputsOf(Quantity quantity);
+std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity);
 
 /// The shape that an output has, given the case's inputs.
 std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case);
@@ -117,8 +118,8 @@ Manifest ReadManifest(const std::filesystem::path& path);
 
 namespace posgauge {
 template <>
-inline constexpr auto kVariantNames<golden::Quantity> = std::array<std::string_view, 6>{
-    "frequencies", "magnitude", "table", "rotate", "rotate_backward", "scores"};
+inline constexpr auto kVariantNames<golden::Quantity> = std::array<std::string_view, 7>{
+    "frequencies", "magnitude", "table", "rotate", "rotate_backward", "scores", "embed"};
 template <>
 inline constexpr auto kVariantNames<golden::Result> =
     std::array<std::string_view, 2>{"valid", "invalid"};

@@ -7,6 +7,7 @@
 #include "posgauge/golden/manifest.h"
 #include "posgauge/golden/notes.h"
 #include "posgauge/golden/tensor_name.h"
+#include "posgauge/schemes/base/json_file.h"
 #include "posgauge/verify/atomic_file.h"
 #include "posgauge/verify/safetensors.h"
 
@@ -36,7 +37,7 @@ ProofCounts ProofFromJson(const JsonReader& reader) {
 // Takes tensors out of the payload, so that what is left belongs to no case.
 class Payload {
  public:
-  Payload(std::map<std::string, Tensor> tensors) : tensors_(std::move(tensors)) {}
+  explicit Payload(std::map<std::string, Tensor> tensors) : tensors_(std::move(tensors)) {}
 
   Tensor Take(const JsonReader& reader, const std::string& name, Dtype dtype,
               const std::vector<int64_t>& shape) {
@@ -70,7 +71,7 @@ Tensor InputFromJson(const JsonReader& reader, const std::string& name, Payload&
     const ordered_json stored = NumberToJson(tensor.Value(i));
     // As JSON, so that -0 and NaN are themselves.
     values[i].Demand(json(stored) == values[i].value(), "is {}, but the payload holds {}",
-                     Excerpt(values[i].value()), stored.dump());
+                     Shown(values[i].value()), stored.dump());
   }
   return tensor;
 }
@@ -123,14 +124,15 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
   if (reader.Has("fault")) golden_case.fault = reader["fault"].Text();
 
   for (const std::string& name : reader["dtypes"].Texts()) {
-    golden_case.dtypes.push_back(reader["dtypes"].Located([&] { return ParseDtype(name); }));
+    golden_case.dtypes.push_back(
+        reader["dtypes"].Located([&] { return ParseFloatDtype("dtype", name); }));
   }
   reader["dtypes"].Demand(
-      !golden_case.dtypes.empty() && IsFloat(golden_case.dtypes.back()) &&
+      !golden_case.dtypes.empty() &&
           std::ranges::adjacent_find(golden_case.dtypes, std::ranges::greater_equal()) ==
               golden_case.dtypes.end(),
-      "must be some of f64, f32, bf16, f16 in this order, got {}",
-      Excerpt(reader["dtypes"].value()));
+      "must be some of f64, f32, bf16, f16, f8e4m3, f8e5m2 in this order, got {}",
+      fmt::join(reader["dtypes"].Texts(), ", "));
 
   const JsonReader inputs = reader["inputs"];
   inputs.Keys(InputsOf(golden_case.quantity));
@@ -140,15 +142,16 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
   inputs.Located([&] { CheckInputs(scheme, golden_case); });
 
   const JsonReader outputs = reader["outputs"];
-  outputs.Keys(OutputsOf(golden_case.quantity));
+  outputs.Keys(OutputsOf(scheme, golden_case.quantity));
   std::vector<std::string> keys = {"shape"};
   for (Dtype dtype : golden_case.dtypes) keys.emplace_back(Name(dtype));
   const std::vector<int64_t> shape = OutputShape(scheme, golden_case);
   bool undecided = false;
-  for (const std::string& name : OutputsOf(golden_case.quantity)) {
+  for (const std::string& name : OutputsOf(scheme, golden_case.quantity)) {
     outputs[name].Keys(keys);
-    outputs[name]["shape"].Demand(outputs[name]["shape"].Counts() == shape, "must be [{}], got {}",
-                                  fmt::join(shape, ", "), Excerpt(outputs[name]["shape"].value()));
+    const std::vector<int64_t> stored = outputs[name]["shape"].Counts();
+    outputs[name]["shape"].Demand(stored == shape, "must be [{}], got [{}]", fmt::join(shape, ", "),
+                                  fmt::join(stored, ", "));
     for (Dtype dtype : golden_case.dtypes) {
       const Rounding& rounding = golden_case.outputs[name][dtype] = RoundingFromJson(
           outputs[name][std::string(Name(dtype))], golden_case, name, dtype, shape, payload);
@@ -164,7 +167,7 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
 
 // The parsed JSON of a manifest whose outermost object is right.
 json ParseManifest(const std::string& text, const std::string& path) {
-  json value = ParseStrictJson(text, path);
+  json value = ParseJson(text, path);
   const JsonReader reader(value, path);
   reader.Demand(value.is_object() && value.contains("format") && value["format"] == kFormatName,
                 "must be an object with \"format\": \"{}\"", kFormatName);
@@ -177,11 +180,11 @@ json ParseManifest(const std::string& text, const std::string& path) {
   const std::string file = payload["file"].Text();
   payload["file"].Demand(
       file.ends_with(kExtension) && file.find('/') == std::string::npos && !file.starts_with('.'),
-      "must be the name of a {} file in the manifest's folder, got {}", kExtension, Excerpt(file));
+      "must be the name of a {} file in the manifest's folder, got {}", kExtension, Shown(file));
   const std::string hash = payload["sha256"].Text();
   payload["sha256"].Demand(
       hash.size() == 64 && hash.find_first_not_of("0123456789abcdef") == std::string::npos,
-      "must be 64 lower-case hexadecimal digits, got {}", Excerpt(hash));
+      "must be 64 lower-case hexadecimal digits, got {}", Shown(hash));
   return value;
 }
 
@@ -225,16 +228,15 @@ Manifest Decode(const Files& files, const std::string& path) {
   }
   for (const auto& [flag, note] : manifest.notes) {
     reader["notes"].Demand(flags.contains(flag), "must not define {}, which no case has",
-                           Excerpt(flag));
+                           Shown(flag));
   }
   reader["proof"].Keys({"exact", "proven", "undecided", "max_bits"});
   reader["proof"].Demand(
       ProofFromJson(reader["proof"]) == proof,
-      "is {}, but its cases add up to {} exact, {} proven, {} undecided, {} bits",
-      Excerpt(reader["proof"].value()), proof.exact, proof.proven, proof.undecided, proof.max_bits);
+      "must be what its cases add up to: {} exact, {} proven, {} undecided, {} bits", proof.exact,
+      proof.proven, proof.undecided, proof.max_bits);
   for (const auto& [name, tensor] : payload.left()) {
-    reader["payload"].Demand(false, "must not hold the tensor {}, which no case has",
-                             Excerpt(name));
+    reader["payload"].Demand(false, "must not hold the tensor {}, which no case has", Shown(name));
   }
   return manifest;
 }

@@ -44,9 +44,8 @@ ordered_json CaseToJson(const Case& golden_case) {
     object["inputs"][name] = InputToJson(golden_case.inputs.at(name));
   }
   object["outputs"] = ordered_json::object();
-  for (const std::string& name : OutputsOf(golden_case.quantity)) {
+  for (const auto& [name, roundings] : golden_case.outputs) {
     ordered_json& output = object["outputs"][name];
-    const auto& roundings = golden_case.outputs.at(name);
     output["shape"] = roundings.begin()->second.values.shape();
     for (const auto& [dtype, rounding] : roundings) {
       ordered_json& entry = output[std::string(Name(dtype))] = ProofToJson(rounding.proof);

@@ -26,10 +26,10 @@ bool IsId(const std::string& text) {
 }  // namespace
 
 std::map<std::string, Note> NotesFromJson(const JsonReader& reader) {
-  reader.Demand(reader.value().is_object(), "must be an object, got {}", Excerpt(reader.value()));
+  reader.Demand(reader.value().is_object(), "must be an object, got {}", Shown(reader.value()));
   std::map<std::string, Note> notes;
   for (const auto& [flag, unused] : reader.value().items()) {
-    reader.Demand(IsFlag(flag), "must name flags in camel case, got {}", Excerpt(flag));
+    reader.Demand(IsFlag(flag), "must name flags in camel case, got {}", Shown(flag));
     const JsonReader note = reader[flag];
     note.Keys({"bug_type", "description", "links"});
     notes[flag] = {note["bug_type"].Text(), note["description"].Text(), note["links"].Texts()};
@@ -50,7 +50,7 @@ std::vector<std::string> FlagsFromJson(const JsonReader& reader,
                                        const std::map<std::string, Note>& notes) {
   const std::vector<std::string> flags = reader.Texts();
   for (auto flag = flags.begin(); flag != flags.end(); ++flag) {
-    reader.Demand(notes.contains(*flag), "has {}, which no note defines", Excerpt(*flag));
+    reader.Demand(notes.contains(*flag), "has {}, which no note defines", Shown(*flag));
     reader.Demand(std::find(flags.begin(), flag, *flag) == flag, "must have {} once", *flag);
   }
   return flags;
@@ -60,7 +60,7 @@ std::string IdFromJson(const JsonReader& reader) {
   std::string id = reader.Text();
   reader.Demand(IsId(id),
                 "must be words of a-z and 0-9 joined by '-', at most 64 characters, got {}",
-                Excerpt(id));
+                Shown(id));
   return id;
 }
 

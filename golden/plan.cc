@@ -7,6 +7,8 @@
 #include "posgauge/golden/generate.h"
 #include "posgauge/golden/json_reader.h"
 #include "posgauge/golden/notes.h"
+#include "posgauge/golden/tensor_name.h"
+#include "posgauge/schemes/base/json_file.h"
 #include "posgauge/schemes/model/config.h"
 #include "posgauge/verify/atomic_file.h"
 
@@ -17,6 +19,9 @@ namespace {
 using nlohmann::json;
 
 constexpr uint64_t kMaxPlan = 16 << 20;  // bytes
+
+// Of a case that does not say. Eight bits are too few to show what most cases are about.
+constexpr std::array kUsualDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16};
 
 std::vector<double> Numbers(const JsonReader& reader) {
   std::vector<double> numbers;
@@ -32,12 +37,16 @@ Tensor Vector(const JsonReader& reader) {
   return Tensor::FromValues(Dtype::f64, {static_cast<int64_t>(numbers.size())}, numbers);
 }
 
-// [tokens, heads, head_dim], from the list of its elements or, where the case has none, at random.
+// [tokens, heads, head_dim], or [tokens, width] of an addition, from the list of its elements or,
+// where the case has none, at random.
 Tensor Rows(const JsonReader& reader, const std::string& name, const Tensor& positions,
             const Scheme& scheme, const std::string& key) {
-  const std::vector<int64_t> shape = {positions.shape()[0],
-                                      reader.Has("heads") ? reader["heads"].Count() : 1,
-                                      RotaryOf(scheme).head_dim};
+  const int64_t tokens = positions.shape()[0];
+  const std::vector<int64_t> shape =
+      IsRotary(scheme)
+          ? std::vector<int64_t>{tokens, reader.Has("heads") ? reader["heads"].Count() : 1,
+                                 RotaryOf(scheme).head_dim}
+          : std::vector<int64_t>{tokens, WidthOf(scheme)};
   if (!reader.Has(name)) return RandomInput(shape, 0, fmt::format("{}/{}", key, name));
   return reader[name].Located(
       [&] { return Tensor::FromValues(Dtype::f64, shape, Numbers(reader[name])); });
@@ -55,11 +64,12 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
   golden_case.comment = reader["comment"].Text();
   golden_case.flags = FlagsFromJson(reader["flags"], notes);
   reader["flags"].Demand(!golden_case.flags.empty(), "must say why the case exists, got none");
-  golden_case.dtypes.assign(kFloatDtypes.begin(), kFloatDtypes.end());
+  golden_case.dtypes.assign(kUsualDtypes.begin(), kUsualDtypes.end());
   if (reader.Has("dtypes")) {
     golden_case.dtypes.clear();
     for (const std::string& name : reader["dtypes"].Texts()) {
-      golden_case.dtypes.push_back(reader["dtypes"].Located([&] { return ParseDtype(name); }));
+      golden_case.dtypes.push_back(
+          reader["dtypes"].Located([&] { return ParseFloatDtype("dtype", name); }));
     }
   }
 
@@ -73,8 +83,9 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
   const auto rows = [&](const std::string& name, const std::string& of) {
     golden_case.inputs[name] = Rows(reader, name, golden_case.inputs.at(of), scheme, key);
     used.push_back(name);
-    used.push_back("heads");
+    if (IsRotary(scheme)) used.push_back("heads");
   };
+  reader.Located([&] { OutputsOf(scheme, golden_case.quantity); });
   switch (golden_case.quantity) {
     case Quantity::frequencies:
     case Quantity::magnitude:
@@ -84,6 +95,7 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
       break;
     case Quantity::rotate:
     case Quantity::rotate_backward:
+    case Quantity::embed:
       positions("positions");
       rows("x", "positions");
       break;
@@ -169,19 +181,19 @@ PlannedManifest ManifestFromPlan(const JsonReader& reader, const std::string& wo
 }  // namespace
 
 std::map<std::string, Note> ReadNotes(const std::filesystem::path& path) {
-  const json value = ParseStrictJson(ReadFile(path, kMaxPlan), path.string());
+  const json value = ParseJson(ReadFile(path, kMaxPlan), path.string());
   return NotesFromJson(JsonReader(value, path.string()));
 }
 
 std::vector<PlannedManifest> ReadPlan(const std::filesystem::path& path,
                                       const std::filesystem::path& models,
                                       const std::map<std::string, Note>& notes) {
-  const json value = ParseStrictJson(ReadFile(path, kMaxPlan), path.string());
+  const json value = ParseJson(ReadFile(path, kMaxPlan), path.string());
   const JsonReader reader(value, path.string());
   reader.Keys({"scheme", "manifests"});
   const std::string word = reader["scheme"].Text();
   reader["scheme"].Demand(word == path.stem(), "must be the file's name {}, got {}",
-                          path.stem().string(), Excerpt(word));
+                          path.stem().string(), Shown(word));
   std::vector<PlannedManifest> planned;
   std::set<std::string> names;
   for (const JsonReader& manifest : reader["manifests"].List()) {
@@ -189,6 +201,36 @@ std::vector<PlannedManifest> ReadPlan(const std::filesystem::path& path,
     manifest["name"].Demand(names.insert(planned.back().name).second, "must be unique");
   }
   return planned;
+}
+
+namespace {
+
+bool IsOurs(const std::filesystem::path& path) {
+  try {
+    const json value = ParseJson(ReadFile(path, kMaxManifest), path.string());
+    if (!value.is_object() || value.value("format", json()) != kFormatName) return false;
+    const json generator = value.value("generator", json());
+    return generator.is_object() && generator.value("name", json()) == kGeneratorName;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> UnplannedManifests(const std::filesystem::path& folder,
+                                                      const std::vector<PlannedManifest>& plan) {
+  std::vector<std::filesystem::path> unplanned;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::filesystem::path& path = entry.path();
+    const bool planned =
+        std::ranges::find(plan, path.stem().string(), &PlannedManifest::name) != plan.end();
+    if (path.extension() == ".json" && !planned && IsOurs(path)) unplanned.push_back(path);
+  }
+  if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
+  std::ranges::sort(unplanned);
+  return unplanned;
 }
 
 std::map<std::string, std::vector<PlannedManifest>> ReadPlans(const std::filesystem::path& folder) {

@@ -152,7 +152,9 @@ LawCase KeepRows(const LawCase& c, size_t begin, size_t end) {
   const auto rows = static_cast<int64_t>(end - begin);
   for (Tensor* tensor : {&kept.x, &kept.y}) {
     const Tensor whole = *tensor;
-    *tensor = Tensor(whole.dtype(), {rows, whole.shape()[1], whole.shape()[2]});
+    std::vector<int64_t> shape = whole.shape();
+    shape[0] = rows;
+    *tensor = Tensor(whole.dtype(), shape);
     const size_t size = whole.size() / c.positions.size();
     for (size_t i = 0; i < tensor->size(); ++i) tensor->SetBits(i, whole.Bits(begin * size + i));
   }
@@ -183,7 +185,8 @@ std::vector<LawCase> SimplerCases(const LawCase& c) {
     simpler.push_back(KeepRows(c, 0, rows / 2));
     simpler.push_back(KeepRows(c, rows / 2, rows));
   }
-  for (int64_t head = 0; c.x.shape()[1] > 1 && head < c.x.shape()[1]; ++head) {
+  const int64_t heads = c.x.shape().size() == 3 ? c.x.shape()[1] : 1;
+  for (int64_t head = 0; heads > 1 && head < heads; ++head) {
     simpler.push_back(KeepOneHead(c, head));
   }
   // Positions one at a time; sums and shifts of smaller positions stay in range once they are 0.

@@ -15,9 +15,10 @@ struct LawCase {
   std::vector<double> positions;  // tokens, one a row
   std::vector<double> others;     // a second position for every row: a key's, or a further step
   std::vector<double> shifts;     // tokens that a law may add to both
-  Tensor x, y;                    // [rows, heads, head_dim] of the kernel's io dtype
-  double alpha = 1, beta = 1;     // factors of a linear combination, powers of two
-  uint64_t seed = 0;              // of what a law draws itself, such as a permutation
+  Tensor x,
+      y;  // of the kernel's io dtype: [rows, heads, head_dim], or [rows, width] to be added to
+  double alpha = 1, beta = 1;  // factors of a linear combination, powers of two
+  uint64_t seed = 0;           // of what a law draws itself, such as a permutation
 
   /// The kernel's transpose, where one is at hand; not owned.
   const Subject* transpose = nullptr;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "posgauge/properties/addition_laws.h"
 #include "posgauge/properties/all.h"
 #include "posgauge/properties/independence_laws.h"
 #include "posgauge/properties/rotation_laws.h"
@@ -60,16 +61,27 @@ bool AppliesTo(const Law& law, std::string_view quantity) {
   return false;
 }
 
-std::vector<Law> Laws(const Scheme& scheme) {
+namespace {
+
+// Those of the scheme's kind.
+std::vector<Law> KindLaws(const Scheme& scheme) {
+  if (!IsRotary(scheme)) return AdditionLaws();
   std::vector<Law> laws = RotationLaws();
   Append(laws, IndependenceLaws());
   Append(laws, TableLaws());
-  std::visit([&](const auto& params) { Append(laws, Laws(params)); }, scheme);
   // Where every channel rotates there is none to leave alone.
   const Rotary& layout = RotaryOf(scheme);
   if (layout.rotary_dim == layout.head_dim) {
     std::erase_if(laws, [](const Law& law) { return law.name == "untouched_channels"; });
   }
+  return laws;
+}
+
+}  // namespace
+
+std::vector<Law> Laws(const Scheme& scheme) {
+  std::vector<Law> laws = KindLaws(scheme);
+  std::visit([&](const auto& params) { Append(laws, Laws(params)); }, scheme);
   return laws;
 }
 

@@ -7,7 +7,7 @@
 
 namespace posgauge {
 
-/// Every law of a scheme: those of its action, then its own.
+/// Every law of a scheme: those of its kind, then its own.
 std::vector<Law> Laws(const Scheme& scheme);
 
 /// Nothing if the scheme has no law of that name.

@@ -4,6 +4,8 @@
 #include <array>
 #include <cmath>
 
+#include "posgauge/verify/plan.h"
+
 namespace posgauge {
 
 namespace {
@@ -50,16 +52,11 @@ double Sparse(Random& random) {
   return draw == 0 ? Generic(random, 7) : draw < 5 ? 0.0 : -0.0;
 }
 
-// Binades whose products and sums neither over- nor underflow.
-int MiddleOctaves(Dtype dtype) { return dtype == Dtype::f16 ? 14 : 60; }
-
 enum class Kind { generic, cancelling, sparse, middle, any_bits };
 
-void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t start,
-          Random& random) {
-  const Rotary& layout = subject.layout();
-  const auto head_dim = static_cast<size_t>(layout.head_dim);
-  for (size_t i = start; i < start + head_dim; ++i) {
+// `size` elements from `start` on, generic where the kind is cancelling.
+void FillPlain(Kind kind, Tensor& x, size_t start, size_t size, Random& random) {
+  for (size_t i = start; i < start + size; ++i) {
     if (kind == Kind::any_bits) {
       x.Set(i, DrawFloat(x.dtype(), random));
     } else {
@@ -68,6 +65,12 @@ void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t 
                                       : Generic(random, 7));
     }
   }
+}
+
+void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t start,
+          Random& random) {
+  const Rotary& layout = subject.layout();
+  FillPlain(kind, x, start, static_cast<size_t>(layout.head_dim), random);
   if (kind != Kind::cancelling) return;
   for (int64_t pair = 0; pair < layout.Pairs(); ++pair) {
     // (sin, cos): u cos - v sin cancels; (cos, -sin): u sin + v cos does.
@@ -80,8 +83,9 @@ void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t 
   }
 }
 
-Tensor DrawVectors(const Subject& subject, const std::vector<double>& positions,
-                   const CasePlan& plan, Random& random) {
+// Of a rotation [rows, heads, head_dim].
+Tensor DrawHeads(const Subject& subject, const std::vector<double>& positions, const CasePlan& plan,
+                 Random& random) {
   const Rotary& layout = subject.layout();
   Tensor x(subject.io(), {static_cast<int64_t>(positions.size()), plan.heads, layout.head_dim});
   const uint64_t kinds = plan.any_bits ? 5 : 4;
@@ -96,6 +100,34 @@ Tensor DrawVectors(const Subject& subject, const std::vector<double>& positions,
   return x;
 }
 
+// [rows, width]. Cancelling ones are the negative of what is added, to about the dtype's precision.
+Tensor DrawEmbeddings(const Subject& subject, const std::vector<double>& positions,
+                      const CasePlan& plan, Random& random) {
+  const ExactAddition& exact = subject.addition().exact();
+  const auto width = static_cast<size_t>(exact.width());
+  Tensor x(subject.io(), {static_cast<int64_t>(positions.size()), exact.width()});
+  size_t start = 0;
+  for (double position : positions) {
+    const auto kind = static_cast<Kind>(random.Below(plan.any_bits ? 5 : 4));
+    FillPlain(kind, x, start, width, random);
+    for (size_t i = 0; kind == Kind::cancelling && i < width; ++i) {
+      const Channel held = exact.ChannelAt(position, static_cast<int64_t>(i));
+      if (held.function == Wave::zero) continue;
+      const double angle = exact.RowIndex(position) *
+                           subject.addition().frequencies()[static_cast<size_t>(held.wave)];
+      x.Set(start + i, held.function == Wave::sin ? -std::sin(angle) : -std::cos(angle));
+    }
+    start += width;
+  }
+  return x;
+}
+
+Tensor DrawVectors(const Subject& subject, const std::vector<double>& positions,
+                   const CasePlan& plan, Random& random) {
+  return IsRotary(subject.scheme()) ? DrawHeads(subject, positions, plan, random)
+                                    : DrawEmbeddings(subject, positions, plan, random);
+}
+
 double DrawFactor(Random& random) {
   const double size = std::ldexp(1.0, static_cast<int>(random.Below(7)) - 3);
   return random.Bits() % 2 == 0 ? size : -size;
@@ -105,7 +137,7 @@ double DrawFactor(Random& random) {
 
 double DrawFloat(Dtype dtype, Random& random) {
   const Format format = FormatOf(dtype);
-  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
+  const double largest = Largest(format);
   const std::array special = {0.0,
                               -0.0,
                               std::nan(""),

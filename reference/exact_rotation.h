@@ -36,13 +36,18 @@ struct EnclosedValues {
 /// requested rounding is decided (Ziv). Immutable; safe to share between threads.
 ///
 /// Rounding is to nearest, ties to even, once, straight to the dtype, subnormals included; what
-/// rounds to 2^(max_exponent+1) or more is an infinity. An exact zero keeps the sign of the input
-/// it comes from at angle zero and is +0 elsewhere, in scores too. A pair with a NaN or an infinity
-/// in the input gives NaN in both channels (at angle zero the finite partner of such a channel
-/// too).
+/// rounds beyond the largest number is an infinity, in f8e4m3 a NaN of its sign. An exact zero
+/// keeps the sign of the input it comes from at angle zero and is +0 elsewhere, in scores too. A
+/// pair with a NaN or an infinity in the input gives NaN in both channels (at angle zero the finite
+/// partner of such a channel too).
 class ExactRotation {
  public:
-  /// From the scheme's equations. Throws ParameterError: an inverted YaRN ramp that is refused.
+  /// Opaque; for this room's own files.
+  struct State;
+  const State& state() const { return *state_; }
+
+  /// From the scheme's equations; of an addition the rotation by its waves, a pair each. Throws
+  /// ParameterError: an inverted YaRN ramp that is refused.
   explicit ExactRotation(const Scheme& scheme);
 
   /// From given frequencies (radians per token, [pairs]) and magnitude, taken as exact numbers: the
@@ -88,8 +93,10 @@ class ExactRotation {
   EnclosedTable EncloseTable(Positions positions) const;
 
  private:
-  struct Ladder;
-  std::shared_ptr<const Ladder> ladder_;
+  RoundedValues RotateBy(double angle_sign, Positions positions, std::span<const double> x,
+                         int64_t heads, Dtype dtype) const;
+
+  std::shared_ptr<const State> state_;
 };
 
 }  // namespace posgauge

@@ -26,10 +26,10 @@ struct ProofCounts {
 /// Correctly rounded values of one dtype, with the evidence for each.
 struct RoundedValues {
   Dtype dtype = Dtype::f64;
-  std::vector<double> values;  // each exactly representable in dtype; infinite on overflow
+  std::vector<double> values;  // each a number of dtype; infinite, or NaN, on overflow
   std::vector<Proof> proofs;   // one a value
   /// (real value - stored value) in units of 2^-16 ulp of the stored value, rounded to nearest;
-  /// 0 for an infinite stored value. For f64 and f32; empty for the other dtypes.
+  /// 0 for a stored value that is not finite. For f64 and f32; empty for the other dtypes.
   std::vector<int32_t> distances;
   ProofCounts counts;
 };

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace posgauge {
 
@@ -39,10 +38,11 @@ double RoundReal(mpfr_srcptr value, Format format) {
   mpfr_rint(integer, scaled, MPFR_RNDN);
   const double rounded =
       std::ldexp(std::fabs(mpfr_get_d(integer, MPFR_RNDN)), static_cast<int>(quantum));
-  const bool overflow =
-      exponent > format.max_exponent + 1 || rounded >= 2 * std::ldexp(1.0, format.max_exponent);
-  return std::copysign(overflow ? std::numeric_limits<double>::infinity() : rounded,
-                       mpfr_signbit(value) ? -1.0 : 1.0);
+  const bool negative = mpfr_signbit(value) != 0;
+  if (exponent > format.max_exponent + 1 || rounded > Largest(format)) {
+    return Overflowed(format, negative);
+  }
+  return negative ? -rounded : rounded;
 }
 
 int64_t DistanceInUlps(mpfr_srcptr value, Format format, double stored) {

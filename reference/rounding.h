@@ -9,8 +9,9 @@
 
 namespace posgauge {
 
-/// `value` rounded once to the format, to nearest, ties to even, with subnormals and overflow to
-/// infinity. Zero keeps its sign.
+/// `value`, which is finite, rounded once to the format, to nearest, ties to even, with subnormals;
+/// what rounds beyond the largest number is an infinity or, in a format without, a NaN of its sign.
+/// Zero keeps its sign.
 double RoundReal(mpfr_srcptr value, Format format);
 
 /// (value - stored) / Ulp(stored) in units of 2^-16, rounded to nearest; stored finite.
@@ -36,15 +37,16 @@ std::optional<Decided> Decide(const Interval<Digits>& enclosure, Format format,
   Decided decided;
   decided.value = RoundReal(lo, format);
   const double other = RoundReal(hi, format);
-  if (!(decided.value == other && std::signbit(decided.value) == std::signbit(other))) {
-    return std::nullopt;
-  }
+  // A NaN is what overflows in a format without infinities: one outcome like any other.
+  const bool same = decided.value == other || (std::isnan(decided.value) && std::isnan(other));
+  if (!same || std::signbit(decided.value) != std::signbit(other)) return std::nullopt;
   if (with_distance && std::isfinite(decided.value)) {
     const int64_t distance = DistanceInUlps(lo, format, decided.value);
     if (distance != DistanceInUlps(hi, format, decided.value)) return std::nullopt;
     decided.distance = static_cast<int32_t>(distance);
   }
-  const bool exact = enclosure.IsPoint() && mpfr_cmp_d(lo, decided.value) == 0;
+  const bool exact =
+      enclosure.IsPoint() && std::isfinite(decided.value) && mpfr_cmp_d(lo, decided.value) == 0;
   decided.proof = exact ? Proof::exact : Proof::proven;
   return decided;
 }

@@ -248,6 +248,13 @@ const std::vector<std::string> kContracts = {
     "flush=yes",
     "position=i64 frequency=exact angle=exact trig=1ulp:f32 table=f32 rotate=f32 store=f16:rne "
     "flush=yes",
+    // eight bits
+    "position=i64 frequency=exact angle=exact trig=1ulp:f32 table=f32 rotate=f32 store=f8e4m3:rne "
+    "flush=no",
+    "position=i64 frequency=f32:pow angle=f32 trig=1ulp:f32 table=f8e4m3 rotate=bf16 "
+    "store=f8e5m2:sr flush=no",
+    "position=i64 frequency=exact angle=exact trig=1ulp:f32 table=f16 rotate=f8e5m2:fma "
+    "store=f8e5m2:rtz flush=no",
     // nothing declared
     "",
 };

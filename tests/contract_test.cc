@@ -112,7 +112,7 @@ TEST(contract, TextReadsBackAsTheSameContract) {
                       .rotate = AnyButTurns(random),
                       .fma = random.Bits() % 2 == 0,
                       .accumulate = AnyButTurns(random),
-                      .store = kFloatDtypes[random.Below(4)],
+                      .store = kFloatDtypes[random.Below(kFloatDtypes.size())],
                       .store_rounding = Any<StoreRounding>(random),
                       .flush_to_zero = random.Bits() % 2 == 0};
     EXPECT_EQ(Contract::Parse(contract.Text(), Dtype::f32), contract) << contract.Text();
@@ -120,8 +120,8 @@ TEST(contract, TextReadsBackAsTheSameContract) {
 }
 
 TEST(contract, RefusesByNameWhatItDoesNotKnow) {
-  const std::string arithmetics = "exact, turn64, turn96, dd, f64, f32, f16, bf16";
-  const std::string dtypes = "f64, f32, bf16, f16, i64, i32, u8";
+  const std::string arithmetics = "exact, turn64, turn96, dd, f64, f32, f16, bf16, f8e4m3, f8e5m2";
+  const std::string dtypes = "f64, f32, bf16, f16, f8e4m3, f8e5m2";
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"rotate", "contract: expected key=value, got 'rotate'"},
       {"f32 table=f32", "contract: expected key=value, got 'f32'"},
@@ -157,8 +157,8 @@ TEST(contract, RefusesByNameWhatItDoesNotKnow) {
        "contract: trig cannot be below 0.5ulp of f32, the error of its rounding, got 0.25ulp"},
       {"trig=0ulp",
        "contract: trig cannot be below 0.5ulp of bf16, the error of its rounding, got 0ulp"},
-      {"store=f33", "dtype must be one of " + dtypes + ", got 'f33'"},
-      {"store=i32", "contract: store must be a floating dtype, got i32"},
+      {"store=f33", "contract: store must be one of " + dtypes + ", got \"f33\""},
+      {"store=i32", "contract: store must be one of " + dtypes + ", got \"i32\""},
       {"store=f32:up", "contract: store's rounding must be one of rne, rtz, sr, got \"up\""},
       {"flush=maybe", "contract: flush must be yes or no, got 'maybe'"},
       {"flush=", "contract: flush must be yes or no, got ''"},
@@ -182,15 +182,21 @@ TEST(contract, ArithmeticsAreTheirFormats) {
   EXPECT_EQ(LargestFinite(Arithmetic::f16), 65504);
   EXPECT_EQ(LargestFinite(Arithmetic::bf16), 0x1.fep127);
   EXPECT_EQ(LargestFinite(Arithmetic::f32), 0x1.fffffep127);
+  EXPECT_EQ(UnitRoundoff(Arithmetic::f8e4m3), 0x1p-4);
+  EXPECT_EQ(UnitRoundoff(Arithmetic::f8e5m2), 0x1p-3);
+  EXPECT_EQ(UnderflowError(Arithmetic::f8e4m3, false), 0x1p-10);
+  EXPECT_EQ(UnderflowError(Arithmetic::f8e5m2, true), 0x1p-14);
+  EXPECT_EQ(LargestFinite(Arithmetic::f8e4m3), 448);
+  EXPECT_EQ(LargestFinite(Arithmetic::f8e5m2), 57344);
   EXPECT_TRUE(std::isinf(LargestFinite(Arithmetic::exact)));
 }
 
-// Against the numbers themselves: every finite f16 and bf16 number, in every format.
+// Against the numbers themselves: every finite number of the narrow formats, in every format.
 TEST(contract, HoldsSaysWhetherEveryNumberPassesUnrounded) {
-  for (const Dtype inner : {Dtype::f16, Dtype::bf16}) {
+  for (const Dtype inner : {Dtype::f16, Dtype::bf16, Dtype::f8e4m3, Dtype::f8e5m2}) {
     for (const Dtype outer : kFloatDtypes) {
       bool all = true;
-      for (uint64_t bits = 0; bits < 0x8000; ++bits) {
+      for (uint64_t bits = 0; bits < uint64_t{1} << (8 * SizeOf(inner) - 1); ++bits) {
         const double value = Decode(inner, bits);
         all = all && (!std::isfinite(value) || RoundTo(FormatOf(outer), value) == value);
       }

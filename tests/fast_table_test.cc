@@ -126,13 +126,13 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
 TEST(fast_table, WholePositionsStayWithinTheBound) {
   for (const auto& [name, settings] : kSchemes) {
     const Given given = GivenOf(ParseScheme(name, settings));
-    for (Dtype dtype : kFloatDtypes) ExpectWithinBound(given, WholePositions(), dtype);
+    for (Dtype dtype : fast::kDtypes) ExpectWithinBound(given, WholePositions(), dtype);
   }
 }
 
 TEST(fast_table, FractionalPositionsStayWithinTheBound) {
   const Given given = GivenOf(ParseScheme("rope", {"rotary_dim=74"}));
-  for (Dtype dtype : kFloatDtypes) ExpectWithinBound(given, kFractionalPositions, dtype);
+  for (Dtype dtype : fast::kDtypes) ExpectWithinBound(given, kFractionalPositions, dtype);
 }
 
 // Whole turns per token, both signs, a low part of the other sign, zero, and almost nothing.
@@ -238,7 +238,7 @@ TEST(fast_table, PositionDtypesAgree) {
 TEST(fast_table, EntriesDoNotDependOnTheirNeighbours) {
   const Given all = GivenOf(ParseScheme("rope", {"rotary_dim=74"}));
   OnEveryTarget([&] {
-    for (Dtype dtype : kFloatDtypes) {
+    for (Dtype dtype : fast::kDtypes) {
       const Table want = TableOf(all, {12345.5}, dtype);
       for (size_t pairs = 0; pairs < 37; ++pairs) {
         Given part = all;
@@ -256,7 +256,7 @@ TEST(fast_table, StridedOutputsHoldTheSameValues) {
   const Given given = GivenOf(ParseScheme("rope", {"rotary_dim=26"}));
   PlacedTensor p = TensorOf(Dtype::i32, {3, -4, 5}), high = TensorOf(Dtype::f64, given.high),
                low = TensorOf(Dtype::f64, given.low), magnitude = TensorOf(Dtype::f64, {1});
-  for (Dtype dtype : kFloatDtypes) {
+  for (Dtype dtype : fast::kDtypes) {
     const Table want = TableOf(given, {3, -4, 5}, dtype);
     PlacedTensor cos(dtype, {3, 13}, {1, 5}, 3), sin(dtype, {3, 13}, {-40, 3});
     const auto [status, why] =

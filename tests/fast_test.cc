@@ -22,7 +22,7 @@ struct Variant {
 const std::vector<Variant> kVariants = [] {
   std::vector<Variant> variants;
   for (bool backward : {false, true}) {
-    for (Dtype io : kFloatDtypes) {
+    for (Dtype io : fast::kDtypes) {
       variants.push_back({io, fast::ComputeDtype(io), backward});
       if (SizeOf(io) == 2) variants.push_back({io, io, backward});
     }

@@ -9,9 +9,12 @@
 #include <numbers>
 #include <utility>
 
+#include "faulty_additions.h"
+#include "posgauge/reference/addition.h"
 #include "posgauge/reference/all.h"
 #include "posgauge/reference/float64.h"
 #include "posgauge/schemes/base/scalars.h"
+#include "tensor_view.h"
 
 namespace posgauge {
 
@@ -154,7 +157,7 @@ void ApplyFactorFault(Params& params, size_t fault) {
 // A scheme that has no faults of its own here: its equations in plain binary64.
 template <class Params>
 Schedule ScheduleOf(const Params& params, size_t) {
-  const Rotation<double> rotation = Exact<double>(params);
+  const Rotation<double> rotation = AsRotation(Exact<double>(params));
   return {{rotation.frequency.begin(), rotation.frequency.end()}, rotation.magnitude};
 }
 
@@ -339,16 +342,17 @@ struct Frequencies {
 };
 
 Frequencies FrequenciesOf(Scheme scheme, size_t fault) {
-  Rotary& rotary = RotaryOf(scheme);
-  if (fault == kBaseBit) rotary.base = FlipBit(rotary.base);
-  if (fault == kWrongBase) rotary.base *= 50;
+  Rotary* rotary = IsRotary(scheme) ? &RotaryOf(scheme) : nullptr;
+  if (rotary != nullptr && fault == kBaseBit) rotary->base = FlipBit(rotary->base);
+  if (rotary != nullptr && fault == kWrongBase) rotary->base *= 50;
+  const bool clockwise = rotary != nullptr && rotary->direction == Direction::clockwise;
   const Schedule schedule =
       std::visit([&](const auto& params) { return ScheduleOf(params, fault); }, scheme);
   Frequencies frequencies{{}, static_cast<double>(schedule.magnitude)};
   for (Real frequency : schedule.frequency) {
     const auto value = static_cast<double>(frequency);
     const double rounded = fault == kFrequencyBf16 ? RoundToBf16(value) : value;
-    frequencies.values.push_back(rotary.direction == Direction::clockwise ? -rounded : rounded);
+    frequencies.values.push_back(clockwise ? -rounded : rounded);
   }
   if (fault == kFrequencyBit && !frequencies.values.empty()) {
     double& middle = frequencies.values[frequencies.values.size() / 2];
@@ -404,63 +408,6 @@ Entry EntryAt(const Frequencies& frequencies, double position, size_t pair, size
   entry.sin *= frequencies.magnitude;
   if (fault == kTableBf16) entry = {RoundToBf16(entry.cos), RoundToBf16(entry.sin)};
   return entry;
-}
-
-// A tensor of the call, element by element.
-class View {
- public:
-  explicit View(const posgauge_tensor& tensor)
-      : tensor_(tensor.tensor), dtype_(static_cast<Dtype>(tensor.dtype)) {}
-
-  int64_t shape(int axis) const { return tensor_.shape[axis]; }
-  Dtype dtype() const { return dtype_; }
-  const void* data() const { return tensor_.data; }
-
-  template <class... Index>
-  double Get(Index... index) const {
-    uint64_t bits = 0;
-    std::memcpy(&bits, At({index...}), SizeOf(dtype_));
-    if (dtype_ == Dtype::i64) return static_cast<double>(static_cast<int64_t>(bits));
-    if (dtype_ == Dtype::i32) return static_cast<double>(static_cast<int32_t>(bits));
-    return Decode(dtype_, bits);
-  }
-  template <class... Index>
-  void Set(double value, Index... index) const {
-    const uint64_t bits = Encode(dtype_, value);
-    std::memcpy(At({index...}), &bits, SizeOf(dtype_));
-  }
-  // The bits themselves: what is copied stays what it is.
-  template <class... Index>
-  void Copy(const View& from, Index... index) const {
-    std::memmove(At({index...}), from.At({index...}), SizeOf(dtype_));
-  }
-
- private:
-  std::byte* At(std::initializer_list<int64_t> index) const {
-    int64_t element = 0;
-    size_t axis = 0;
-    for (const int64_t i : index) element += i * tensor_.strides[axis++];
-    return static_cast<std::byte*>(tensor_.data) + tensor_.byte_offset +
-           element * static_cast<int64_t>(SizeOf(dtype_));
-  }
-
-  DLTensor tensor_;
-  Dtype dtype_;
-};
-
-View Find(const posgauge_tensor* tensors, uint32_t count, std::string_view name) {
-  for (uint32_t i = 0; i < count; ++i) {
-    if (name == tensors[i].name) return View(tensors[i]);
-  }
-  throw ParameterError(fmt::format("the call has no tensor {}", name));
-}
-
-View Input(const posgauge_call& call, std::string_view name) {
-  return Find(call.inputs, call.num_inputs, name);
-}
-
-View Output(const posgauge_call& call, std::string_view name) {
-  return Find(call.outputs, call.num_outputs, name);
 }
 
 Scheme SchemeOf(const posgauge_call& call) {
@@ -719,6 +666,8 @@ struct Library {
       const Offer offer = OfferAt(index);
       if (!HasEffect(offer.fault, offer.form)) continue;
       if (offer.form == Form::frequencies && offer.dtype != Dtype::f64) continue;
+      // Eight bits hide many a fault.
+      if (offer.fault != kHonest && SizeOf(offer.dtype) == 1) continue;
       const std::string_view io = Name(offer.dtype),
                              form = kFormNames[static_cast<size_t>(offer.form)];
       const std::string_view wide = offer.dtype == Dtype::f64 ? "f64" : "f32";
@@ -751,6 +700,7 @@ struct Library {
                          .largest_position = 0,
                          .run = kRuns[index]});
     }
+    for (const posgauge_kernel& kernel : FaultyAdditions()) kernels.push_back(kernel);
   }
 };
 

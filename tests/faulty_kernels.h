@@ -25,6 +25,8 @@ std::span<const Fault> Faults();
 ///   honest.table.f32
 ///   honest.frequencies.f64        (f64 only)
 ///
+/// and of added rows those of faulty_additions.h;
+///
 /// and faulty.<fault>.<the same> wherever the fault has something to act on. They form frequencies
 /// in long double and angles in binary64, and say so in their contracts; the faulty ones say what
 /// the honest ones say.

@@ -55,9 +55,10 @@ TEST(golden_format, PythonReadsWhatWasWritten) {
                                 " -c 'import importlib.util as u;"
                                 "print(u.find_spec(\"numpy\") is not None)'") == "True\n";
   TemporaryFolder folder;
-  const fs::path manifest = kRoot / "golden/vectors" / "rope/special-inputs.json";
-  for (size_t i = has_numpy ? 0 : 1; i < snippets.size(); ++i) {
-    WriteFileAtomically(folder / "read.py", snippets[i]);
+  for (size_t i = has_numpy ? 0 : 2; i < 2 * snippets.size(); ++i) {
+    const fs::path manifest =
+        kRoot / "golden/vectors/rope" / (i % 2 == 0 ? "special-inputs.json" : "eight-bits.json");
+    WriteFileAtomically(folder / "read.py", snippets[i / 2]);
     std::istringstream lines(Output(
         fmt::format("{} {} {} 2>&1", python, (folder / "read.py").string(), manifest.string())));
     Safetensors payload = ReadSafetensors(fs::path(manifest).replace_extension(".safetensors"));

@@ -8,14 +8,17 @@ Exit code 1 if anything differs, or if there is nothing to compare.
 """
 import hashlib
 import json
+import math
 import pathlib
 import struct
 import sys
 
 from independent import oracle
 
-ITEM = {"F64": "d", "F32": "f", "F16": "e", "BF16": "H", "I32": "i"}  # of struct
-DTYPE = {"f64": "F64", "f32": "F32", "f16": "F16", "bf16": "BF16"}
+# Of struct.
+ITEM = {"F64": "d", "F32": "f", "F16": "e", "BF16": "H", "I32": "i", "F8_E4M3": "B", "F8_E5M2": "B"}
+DTYPE = {"f64": "F64", "f32": "F32", "f16": "F16", "bf16": "BF16", "f8e4m3": "F8_E4M3",
+         "f8e5m2": "F8_E5M2"}
 OUTPUTS = {"frequencies": ["frequencies"], "table": ["cos", "sin"], "rotate": ["out"],
            "rotate_backward": ["out"], "scores": ["scores"],
            "magnitude": ["magnitude", "softmax_multiplier"]}
@@ -36,8 +39,17 @@ def items(tensor):
 
 
 def number(raw, dtype):
-    """Of an item as struct reads it; bf16 is the upper half of a binary32."""
-    return struct.unpack("<f", struct.pack("<I", raw << 16))[0] if dtype == "bf16" else raw
+    """Of an item as struct reads it; bf16 is the upper half of a binary32, E5M2 that of a
+    binary16."""
+    if dtype == "bf16":
+        return struct.unpack("<f", struct.pack("<I", raw << 16))[0]
+    if dtype == "f8e5m2":
+        return struct.unpack("<e", struct.pack("<H", raw << 8))[0]
+    if dtype == "f8e4m3":
+        exponent, fraction = raw >> 3 & 15, raw & 7
+        size = (8 + fraction) * 2.0 ** (exponent - 10) if exponent else fraction * 2.0 ** -9
+        return math.copysign(math.nan if raw & 127 == 127 else size, 127.5 - raw)
+    return raw
 
 
 def answers(asked, quantity, dtype, tensors, case):
@@ -56,6 +68,9 @@ def answers(asked, quantity, dtype, tensors, case):
         return asked.ask(quantity, dtype, query_positions=given("query_positions"),
                          key_positions=given("key_positions"), q=given("q"), k=given("k"),
                          heads=heads, scale=given("scale")[0])
+    if quantity == "embed":
+        return {"out": asked.ask(quantity, dtype, positions=given("positions"),
+                                 x=given("x"))[quantity]}
     heads = tensors[case + "/x"][1][1]
     return {"out": asked.ask(quantity, dtype, positions=given("positions"), x=given("x"),
                              heads=heads)[quantity]}
@@ -107,7 +122,7 @@ def main():
         if hashlib.sha256(data).hexdigest() != manifest["payload"]["sha256"]:
             lines.append("the payload is not the one that the manifest names")
         tensors = read_safetensors(data)
-        asked = oracle.Oracle(manifest["scheme"])
+        asked = oracle.of(manifest["scheme"])
         for case in manifest["cases"]:
             if case["result"] != "valid":
                 invalid += 1

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 from independent import oracle
-from independent.draws import QUANTITIES, Draw, questions
+from independent.draws import Draw, quantities_of, questions
 
 PROOFS = {"e": "exact", "p": "proven", "u": "undecided"}
 
@@ -34,7 +34,7 @@ def expected(question, oracles):
     last one: questions about one scheme come in a row."""
     key = json.dumps(question["scheme"])
     if oracles.get("key") != key:
-        oracles.update(key=key, oracle=oracle.Oracle(question["scheme"]))
+        oracles.update(key=key, oracle=oracle.of(question["scheme"]))
     given = {key: value for key, value in question.items()
              if key not in ("scheme", "quantity", "dtype")}
     try:
@@ -121,9 +121,9 @@ def main():
             if wrong <= 20:
                 print(difference)
                 print("  asked: {}".format(as_json(question)[:2000]))
-    for name in oracle.SCHEMES:
+    for name in [*oracle.SCHEMES, *oracle.ADDITIONS]:
         print("{:12}".format(name), *("{} {}".format(quantity, counts[name, quantity])
-                                     for quantity in QUANTITIES), sep="  ")
+                                     for quantity in quantities_of(name)), sep="  ")
     print("{} values, {} differences, {} undecided, {} refused alike (seed {})".format(
         sum(counts.values()), wrong, undecided, refused, arguments.seed))
     few = [cell for cell in counts if counts[cell] < arguments.values]

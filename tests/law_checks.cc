@@ -17,6 +17,7 @@ std::span<const posgauge_kernel> Fast() {
 
 std::vector<Subject> HonestPartners(const Subject& subject) {
   std::vector<Subject> partners;
+  if (!IsRotary(subject.scheme())) return partners;
   for (const std::string_view form : {"rotate", "rotate_backward"}) {
     if (subject.info().quantity == form || subject.info().quantity == "table" ||
         subject.info().quantity == "frequencies") {

@@ -5,15 +5,18 @@
 //    "x": ["0x1.8p+0", ...]}
 //   {"rotate": {"values": ["0x1.8p+0", ...], "proofs": "ep...", "distances": [0, ...]}}
 //
-// Inputs by quantity: table: positions. rotate, rotate_backward: positions, heads, x. scores:
-// query_positions, key_positions, heads, scale, q, k. Numbers are hex floats in strings. A proof is
-// the first letter of exact, proven, undecided. A refused question answers {"error": "..."}.
+// Inputs by quantity: table: positions. embed: positions, x. rotate, rotate_backward: positions,
+// heads, x. scores: query_positions, key_positions, heads, scale, q, k. Numbers are hex floats in
+// strings. A proof is the first letter of exact, proven, undecided. A refused question answers
+// {"error": "..."}.
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
 #include <optional>
 #include <string>
+#include <variant>
 
+#include "posgauge/reference/exact_addition.h"
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/schemes/base/error.h"
 
@@ -51,10 +54,14 @@ json Answer(const RoundedValues& rounded) {
 // The last scheme asked about: questions about one scheme come in a row.
 class Reference {
  public:
-  const ExactRotation& Of(const json& scheme) {
+  using Exact = std::variant<ExactRotation, ExactAddition>;
+
+  const Exact& Of(const json& scheme) {
     if (!exact_ || scheme != scheme_) {
       exact_.reset();
-      exact_.emplace(SchemeFromJson(scheme));
+      const Scheme parsed = SchemeFromJson(scheme);
+      exact_.emplace(IsRotary(parsed) ? Exact(ExactRotation(parsed))
+                                      : Exact(ExactAddition(parsed)));
       scheme_ = scheme;
     }
     return *exact_;
@@ -62,11 +69,20 @@ class Reference {
 
  private:
   json scheme_;
-  std::optional<ExactRotation> exact_;
+  std::optional<Exact> exact_;
 };
 
-json Answer(const json& question, Reference& reference) {
-  const ExactRotation& exact = reference.Of(question.at("scheme"));
+json Answer(const ExactAddition& exact, const json& question) {
+  const auto quantity = question.at("quantity").get<std::string>();
+  const Dtype dtype = ParseDtype(question.at("dtype").get<std::string>());
+  const auto numbers = [&](const char* name) { return Numbers(question.at(name)); };
+  if (quantity == "frequencies") return {{quantity, Answer(exact.Frequencies(dtype))}};
+  if (quantity == "table") return {{"rows", Answer(exact.Rows(numbers("positions"), dtype))}};
+  Require(quantity == "embed", "quantity '{}' is not known here", quantity);
+  return {{quantity, Answer(exact.Embed(numbers("positions"), numbers("x"), dtype))}};
+}
+
+json Answer(const ExactRotation& exact, const json& question) {
   const auto quantity = question.at("quantity").get<std::string>();
   const Dtype dtype = ParseDtype(question.at("dtype").get<std::string>());
   const auto numbers = [&](const char* name) { return Numbers(question.at(name)); };
@@ -98,7 +114,9 @@ void Serve() {
   for (std::string line; std::getline(std::cin, line);) {
     json answer;
     try {
-      answer = Answer(json::parse(line), reference);
+      const json question = json::parse(line);
+      answer = std::visit([&](const auto& exact) { return Answer(exact, question); },
+                          reference.Of(question.at("scheme")));
     } catch (const ParameterError& error) {
       answer = {{"error", error.what()}};
     }

@@ -254,15 +254,34 @@ TEST(reference, RoundingThroughDoubleIsWrongOnce) {
   EXPECT_EQ(RoundTo(f32, plain), -0x1.8c0494p-3);
 }
 
-// At equal positions a score is the plain dot product. bf16 has 8 bits: 1 + 2^-8 is a tie, which
-// goes to the even 1 unless something, however small, lies beside it.
-TEST(reference, TiesBeyondThePrecisionAreUndecided) {
+// bf16 has 8 bits: 1 + 2^-8 is a tie, which goes to the even 1 unless something, however small,
+// lies beside it. At equal positions a score is the plain dot product, and is summed exactly.
+TEST(reference, TiesAtEqualPositionsAreSeen) {
   const ExactRotation exact(Rope(4, 10000));
   const double position = 12345;
   const auto score = [&](double tiny) {
+    // Channels 0 and 2 are a pair, 1 and 3 the other: 1 * 1 + 2^-4 * 2^-4 + tiny * 2^-1000.
+    const std::vector<double> q = {1, 0x1p-4, tiny, 0}, k = {1, 0x1p-4, 0x1p-1000, 0};
+    const RoundedValues scores =
+        exact.Scores(std::span(&position, 1), std::span(&position, 1), q, k, 1, 1, Dtype::bf16);
+    EXPECT_EQ(scores.proofs[0], Proof::proven);
+    return scores.values[0];
+  };
+  EXPECT_EQ(score(0), 1);
+  EXPECT_EQ(score(0x1p-1060), 1 + 0x1p-7);
+  EXPECT_EQ(score(-0x1p-1060), 1);
+}
+
+// The same where nothing tells the reference that the angle is 0, and that intervals end at 1025
+// bits.
+TEST(reference, TiesBeyondThePrecisionAreUndecided) {
+  const ExactRotation exact(Rotary{.head_dim = 4, .rotary_dim = 4},
+                            std::vector<DoubleDouble>{{0, 0}, {0, 0}}, {1, 0});
+  const double position = 12345, other = 12346;
+  const auto score = [&](double tiny) {
     // Channels 0 and 2 are a pair, 1 and 3 the other: 1 * 1 + 2^-4 * 2^-4 + tiny * 2^-520.
     const std::vector<double> q = {1, 0x1p-4, tiny, 0}, k = {1, 0x1p-4, 0x1p-520, 0};
-    return exact.Scores(std::span(&position, 1), std::span(&position, 1), q, k, 1, 1, Dtype::bf16);
+    return exact.Scores(std::span(&position, 1), std::span(&other, 1), q, k, 1, 1, Dtype::bf16);
   };
   const RoundedValues tie = score(0);
   EXPECT_EQ(tie.values[0], 1);

@@ -30,36 +30,15 @@ class Descriptor {
   explicit Descriptor(int number) : number_(number) {}
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() { Close(); }
+  ~Descriptor() {
+    if (number_ >= 0) close(number_);
+  }
 
   int number() const { return number_; }
-  bool Close() {
-    const int number = std::exchange(number_, -1);
-    return number < 0 || close(number) == 0;
-  }
 
  private:
   int number_;
 };
-
-// Removes the temporary file unless it became the real one.
-struct Temporary {
-  std::filesystem::path path;
-  bool kept = false;
-  ~Temporary() {
-    if (!kept) unlink(path.c_str());
-  }
-};
-
-bool WriteAll(int descriptor, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(descriptor, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return false;
-    bytes.remove_prefix(static_cast<size_t>(written));
-  }
-  return true;
-}
 
 // A name that no other thread or process of this machine takes; O_EXCL settles the rest.
 std::filesystem::path TemporaryPath(const std::filesystem::path& path) {
@@ -70,7 +49,8 @@ std::filesystem::path TemporaryPath(const std::filesystem::path& path) {
 
 }  // namespace
 
-void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes) {
+AtomicFile::AtomicFile(const std::filesystem::path& path)
+    : path_(path), temporary_path_(TemporaryPath(path)) {
   // A rename would replace a device such as /dev/null, or the name of a folder, by a file.
   std::error_code ignored;
   const auto status = std::filesystem::status(path, ignored);
@@ -80,22 +60,46 @@ void WriteFileAtomically(const std::filesystem::path& path, std::string_view byt
   if (path.filename().empty()) {
     throw FileError(fmt::format("'{}': cannot write: no file name", path.string()));
   }
+  descriptor_ = open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) Refuse(errno, "write", path_);
+}
 
-  const std::filesystem::path temporary_path = TemporaryPath(path);
-  Descriptor file(open(temporary_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (file.number() < 0) Refuse(errno, "write", path);
-  Temporary temporary{temporary_path};
-  if (!WriteAll(file.number(), bytes)) Refuse(errno, "write", path);
-  if (fsync(file.number()) != 0) Refuse(errno, "write", path);
-  if (!file.Close()) Refuse(errno, "write", path);
-  if (std::rename(temporary_path.c_str(), path.c_str()) != 0) Refuse(errno, "write", path);
-  temporary.kept = true;
+AtomicFile::~AtomicFile() {
+  if (descriptor_ < 0) return;
+  close(descriptor_);
+  unlink(temporary_path_.c_str());
+}
 
+void AtomicFile::WriteAt(uint64_t offset, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written =
+        pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) Refuse(errno, "write", path_);
+    bytes.remove_prefix(static_cast<size_t>(written));
+    offset += static_cast<uint64_t>(written);
+  }
+}
+
+void AtomicFile::Commit() {
+  if (fsync(descriptor_) != 0) Refuse(errno, "write", path_);
+  const int closing = std::exchange(descriptor_, -1);
+  if (close(closing) != 0 || std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
+    const int reason = errno;
+    unlink(temporary_path_.c_str());
+    Refuse(reason, "write", path_);
+  }
   // The rename itself survives a power cut only once the folder is on disk; some file systems
   // refuse to sync folders, which harms nothing that was promised.
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
+  const Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.number() >= 0) fsync(directory.number());
+}
+
+void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes) {
+  AtomicFile file(path);
+  file.WriteAt(0, bytes);
+  file.Commit();
 }
 
 std::string ReadFile(const std::filesystem::path& path, uint64_t limit) {

@@ -7,9 +7,26 @@
 
 namespace posgauge {
 
-/// Creates or replaces the regular file at `path` whole or not at all: a temporary file in the same
-/// folder, fsync, rename. Throws FileError with the system's reason; then `path` is as it was and
-/// nothing is left behind.
+/// A regular file that appears at `path`, or replaces what is there, whole when Commit is called,
+/// or not at all: a temporary file in the same folder, fsync, rename. Until then, and after a
+/// FileError (with the system's reason), `path` is as it was; nothing is left behind.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::filesystem::path& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  /// Bytes at an offset from the start; what is never written reads as zeros.
+  void WriteAt(uint64_t offset, std::string_view bytes);
+  void Commit();
+
+ private:
+  std::filesystem::path path_, temporary_path_;
+  int descriptor_ = -1;
+};
+
+/// Creates or replaces the regular file at `path` whole or not at all, as AtomicFile does.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 /// The bytes of a file or pipe. Throws FileError: missing, a folder, unreadable, or longer than

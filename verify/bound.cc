@@ -113,17 +113,32 @@ StoreRounding RotaryBound::TableRounding() const {
                                                                : contract_.store_rounding;
 }
 
-// As Table, one component. Of the two roundings, to the table's arithmetic and to the store's
-// format, the interval covers the last one that is not idle: the table's where the two are one
-// format, else the store's.
 double RotaryBound::TableExcess(double position, int64_t pair) const {
-  const double angle = Angle(position, pair);
+  return EntryExcess(Angle(position, pair));
+}
+
+// As Table, one component.
+double RotaryBound::Component(double angle) const {
+  const double component = std::min(2.0, angle) + TrigError(contract_);
+  const MagnitudeError scaling = MagnitudeErrorOf(contract_, magnitude_);
+  return Together(component, scaling.relative) + scaling.per_product;
+}
+
+double RotaryBound::Entry(double angle) const {
+  if (std::isinf(angle)) return HUGE_VAL;
+  const double component = Component(angle);
+  if (magnitude_ * (1 + component) > LargestFinite(contract_.table)) return HUGE_VAL;
+  return Upward(magnitude_ * Together(component, UnitRoundoff(contract_.table)) +
+                UnderflowError(contract_.table, contract_.flush_to_zero));
+}
+
+// Of the two roundings, to the table's arithmetic and to the store's format, the interval covers
+// the last one that is not idle: the table's where the two are one format, else the store's.
+double RotaryBound::EntryExcess(double angle) const {
   if (std::isinf(angle)) return HUGE_VAL;
   const bool flush = contract_.flush_to_zero;
   const Arithmetic store = ArithmeticOf(contract_.store);
-  const double component = std::min(2.0, angle) + TrigError(contract_);
-  const MagnitudeError scaling = MagnitudeErrorOf(contract_, magnitude_);
-  const double scaled = Together(component, scaling.relative) + scaling.per_product;
+  const double scaled = Component(angle);
   double error = magnitude_ * scaled;
   if (contract_.table != store) {
     error += UnitRoundoff(contract_.table) * magnitude_ * (1 + scaled) +

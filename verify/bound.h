@@ -41,6 +41,11 @@ class RotaryBound {
   /// rounds to the stored entry), magnitude included.
   double TableExcess(double position, int64_t pair) const;
 
+  /// The same where the angle is off by `angle` radians, and the error of one entry as the table's
+  /// arithmetic holds it.
+  double EntryExcess(double angle) const;
+  double Entry(double angle) const;
+
   /// How an exported entry is rounded last: to nearest where the store holds the table's
   /// arithmetic, else as the store says.
   StoreRounding TableRounding() const;
@@ -60,6 +65,8 @@ class RotaryBound {
     bool may_overflow;
   };
   Rotation RotationOf(double tau, double r) const;
+  // Of one entry before the table's rounding, relative to the magnitude.
+  double Component(double angle) const;
 
   Contract contract_;
   std::vector<double> frequencies_;

@@ -3,15 +3,17 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
+#include "posgauge/schemes/base/json_file.h"
 #include "posgauge/verify/safetensors.h"
-#include "posgauge/verify/strict_json.h"
 
 namespace posgauge {
 
 namespace {
 constexpr std::string_view kMetadata = "posgauge_case";
-constexpr std::array<std::string_view, 3> kQuantities = {"table", "rotate", "rotate_backward"};
+constexpr std::array<std::string_view, 3> kOfRotations = {"table", "rotate", "rotate_backward"};
+constexpr std::array<std::string_view, 2> kOfAdditions = {"table", "embed"};
 }  // namespace
 
 CaseFile ReadCaseFile(const std::filesystem::path& path) {
@@ -24,7 +26,8 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
     refuse(fmt::format("is no case file: its metadata has no {}", kMetadata));
   }
   CaseFile file;
-  const nlohmann::json json = ParseStrictJson(metadata->second, path.string());
+  const nlohmann::json json =
+      ParseJson(metadata->second, fmt::format("{}: {}", path.string(), kMetadata));
   if (!json.is_object() || !json.contains("scheme") || !json.contains("quantity") ||
       !json["quantity"].is_string()) {
     refuse(fmt::format("{} must hold a scheme and a quantity", kMetadata));
@@ -35,8 +38,11 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
     refuse(error.what());
   }
   file.quantity = json["quantity"].get<std::string>();
-  if (std::ranges::find(kQuantities, file.quantity) == kQuantities.end()) {
-    refuse(fmt::format("quantity must be one of {}, got '{}'", fmt::join(kQuantities, ", "),
+  const bool rotary = IsRotary(file.scheme);
+  const std::span<const std::string_view> quantities =
+      rotary ? std::span<const std::string_view>(kOfRotations) : kOfAdditions;
+  if (std::ranges::find(quantities, file.quantity) == quantities.end()) {
+    refuse(fmt::format("quantity must be one of {}, got '{}'", fmt::join(quantities, ", "),
                        file.quantity));
   }
   const auto positions = content.tensors.find("positions");
@@ -52,11 +58,12 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
   if (x == content.tensors.end()) refuse("needs a tensor x");
   file.x = x->second;
   const auto& shape = file.x.shape();
-  const int64_t head_dim = RotaryOf(file.scheme).head_dim;
-  if (!IsFloat(file.x.dtype()) || shape.size() != 3 ||
-      shape[0] != static_cast<int64_t>(file.positions.size()) || shape[2] != head_dim) {
-    refuse(fmt::format("x must be a floating tensor [{}, heads, {}]", file.positions.size(),
-                       head_dim));
+  const auto tokens = static_cast<int64_t>(file.positions.size());
+  const int64_t width = rotary ? RotaryOf(file.scheme).head_dim : WidthOf(file.scheme);
+  if (!IsFloat(file.x.dtype()) || shape.size() != (rotary ? 3 : 2) || shape[0] != tokens ||
+      shape.back() != width) {
+    refuse(fmt::format("x must be a floating tensor [{}, {}{}]", tokens, rotary ? "heads, " : "",
+                       width));
   }
   return file;
 }

@@ -10,12 +10,12 @@
 namespace posgauge {
 
 /// What a kernel is asked, on disk: a safetensors file whose metadata `posgauge_case` holds the
-/// scheme and the quantity, with tensors `positions` (F64, [tokens]) and, for rotate and
-/// rotate_backward, `x`
-/// ([tokens, heads, head_dim], in the io dtype).
+/// scheme and the quantity, with tensors `positions` (F64, [tokens]) and, but for a table, `x` in
+/// the io dtype: [tokens, heads, head_dim] for rotate and rotate_backward, [tokens, width] for
+/// embed.
 struct CaseFile {
   Scheme scheme;
-  std::string quantity;  // "table", "rotate", "rotate_backward"
+  std::string quantity;  // "table", "rotate", "rotate_backward", "embed"
   std::vector<double> positions;
   Tensor x;
 };

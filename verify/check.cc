@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posgauge/verify/judge_addition.h"
 #include "posgauge/verify/plan.h"
 
 namespace posgauge {
@@ -11,10 +12,6 @@ namespace {
 
 constexpr const char* kContractClaim =
     "every value is within the bound derived from the declared arithmetic";
-
-std::string BudgetClaim(double budget) {
-  return fmt::format("every pair is within {:g} spacings of its dtype of exact arithmetic", budget);
-}
 
 // Working memory stays bounded: positions are checked in blocks.
 constexpr size_t kBlock = 1024;
@@ -36,28 +33,74 @@ struct Findings {
   Finding contract, budget;
 };
 
-Findings CheckBlock(const Subject& subject, Positions positions, const TruthTable& exact,
-                    const CheckPlan& plan) {
+// By the kind of the scheme: what a block of positions is held to, and how; its frequencies.
+
+TruthTable ExactTruth(const RotationTruth& truth, Positions positions) {
+  return TruthOf(truth.exact(), positions);
+}
+
+Tensor InputOf(const Subject& subject, const RotationTruth&, Positions positions,
+               const TruthTable& exact, const CheckPlan& plan) {
+  return PlanInput(subject.layout(), positions, plan.heads, subject.io(), exact, plan.seed);
+}
+
+Findings CheckBlock(const Subject& subject, const RotationTruth& truth, Positions positions,
+                    const TruthTable& exact, const CheckPlan& plan) {
   const KernelInfo& info = subject.info();
   const Rotary& layout = subject.layout();
+  const double magnitude = truth.magnitude();
   std::optional<TruthTable> own;
   if (subject.TakesTable()) {
-    own = TruthOf(subject.SuppliedTable(positions));
-  } else if (!subject.GivenIsExact()) {
-    own = TruthOf(subject.given(), positions);
+    own = TruthOf(truth.SuppliedTable(positions));
+  } else if (!truth.GivenIsExact()) {
+    own = TruthOf(truth.given(), positions);
   }
   const TruthTable& given = own ? *own : exact;
   if (info.quantity == "table") {
     const TablePair table = subject.Table(positions);
-    return {
-        HoldToBound(table, layout, positions, given, subject.local_bound(), subject.magnitude()),
-        HoldToBudget(table, layout, positions, exact, subject.magnitude(), plan.budget)};
+    return {HoldToBound(table, layout, positions, given, truth.local_bound(), magnitude),
+            HoldToBudget(table, layout, positions, exact, magnitude, plan.budget)};
   }
-  const Tensor x = PlanInput(layout, positions, plan.heads, subject.io(), exact, plan.seed);
+  const Tensor x = InputOf(subject, truth, positions, exact, plan);
   const Tensor out = subject.Rotate(positions, x);
   const Rotated rotated{layout, positions, x, out, info.quantity == "rotate_backward"};
-  return {HoldToBound(rotated, given, subject.local_bound()),
-          HoldToBudget(rotated, exact, subject.magnitude(), plan.budget)};
+  return {HoldToBound(rotated, given, truth.local_bound()),
+          HoldToBudget(rotated, exact, magnitude, plan.budget)};
+}
+
+Finding CheckFrequencies(const Subject& subject, const RotationTruth& truth) {
+  return HoldToBound(subject.Frequencies(), truth.exact().EncloseFrequencies(),
+                     truth.exact().EncloseMagnitude(), truth.local_bound());
+}
+
+RowTruth ExactTruth(const AdditionTruth& truth, Positions positions) {
+  return TruthOf(truth.exact(), positions);
+}
+
+Tensor InputOf(const Subject& subject, const AdditionTruth& truth, Positions positions,
+               const RowTruth& exact, const CheckPlan& plan) {
+  return PlanEmbeddings(truth.exact().width(), positions, subject.io(), exact, plan.seed);
+}
+
+Findings CheckBlock(const Subject& subject, const AdditionTruth& truth, Positions positions,
+                    const RowTruth& exact, const CheckPlan& plan) {
+  std::optional<RowTruth> own;
+  if (subject.TakesTable()) {
+    own = TruthOf(truth.SuppliedRows(positions));
+  } else if (!truth.GivenIsExact()) {
+    own = TruthOf(truth.given(), positions);
+  }
+  const RowTruth& given = own ? *own : exact;
+  const bool embeds = subject.info().quantity == "embed";
+  const Tensor x = embeds ? InputOf(subject, truth, positions, exact, plan) : Tensor();
+  const Tensor out = embeds ? subject.Embed(positions, x) : subject.Rows(positions);
+  const Added added{truth.exact(), positions, embeds ? &x : nullptr, out};
+  return {HoldToBound(added, given, truth.local_bound()), HoldToBudget(added, exact, plan.budget)};
+}
+
+Finding CheckFrequencies(const Subject& subject, const AdditionTruth& truth) {
+  return HoldToBound(subject.Frequencies(), truth.exact().EncloseFrequencies(), {{{1, 0}}, 0},
+                     truth.local_bound().waves());
 }
 
 // One kernel's state while blocks go by.
@@ -79,14 +122,15 @@ struct Running {
   }
 };
 
-void RunBlock(const Subject& subject, const std::vector<double>& block, const TruthTable& exact,
-              const CheckPlan& plan, Running& running) {
+template <class Truth, class Exact>
+void RunBlock(const Subject& subject, const Truth& truth, const std::vector<double>& block,
+              const Exact& exact, const CheckPlan& plan, Running& running) {
   running.Try([&] {
     const std::vector<double> served = ServedPositions(subject.info(), block);
     if (served.empty()) return;
     Findings findings = served.size() == block.size()
-                            ? CheckBlock(subject, block, exact, plan)
-                            : CheckBlock(subject, served, TruthOf(subject.exact(), served), plan);
+                            ? CheckBlock(subject, truth, block, exact, plan)
+                            : CheckBlock(subject, truth, served, ExactTruth(truth, served), plan);
     Append(running.all.contract, std::move(findings.contract));
     Append(running.all.budget, std::move(findings.budget));
     running.positions += served.size();
@@ -104,7 +148,8 @@ KernelCheck Conclude(const Subject& subject, const Running& running, const Check
   }
   check.blind = running.all.contract.blind;
   if (subject.info().quantity == "frequencies") return check;
-  check.adequate = ToVerdict("adequate", BudgetClaim(plan.budget), name, running.all.budget);
+  check.adequate =
+      ToVerdict("adequate", BudgetClaim(subject.scheme(), plan.budget), name, running.all.budget);
   check.contract_horizon = running.all.contract.holds_to;
   check.adequate_horizon = running.all.budget.holds_to;
   if (running.positions < plan.positions.size()) {
@@ -116,6 +161,19 @@ KernelCheck Conclude(const Subject& subject, const Running& running, const Check
 
 }  // namespace
 
+Tensor InputFor(const Subject& subject, const CheckPlan& plan) {
+  return std::visit(
+      [&](const auto& truth) {
+        return InputOf(subject, truth, plan.positions, ExactTruth(truth, plan.positions), plan);
+      },
+      subject.truth());
+}
+
+std::string BudgetClaim(const Scheme& scheme, double budget) {
+  return fmt::format("every {} is within {:g} spacings of its dtype of exact arithmetic",
+                     IsRotary(scheme) ? "pair" : "value", budget);
+}
+
 std::vector<double> ServedPositions(const KernelInfo& info, const std::vector<double>& positions) {
   std::vector<double> served;
   const double largest = info.kernel->largest_position;
@@ -125,26 +183,39 @@ std::vector<double> ServedPositions(const KernelInfo& info, const std::vector<do
   return served;
 }
 
+namespace {
+
+// Every quantity but frequencies, in blocks of positions.
+template <class Truth>
+void RunBlocks(const std::vector<Subject>& subjects, const Truth& first, const CheckPlan& plan,
+               std::vector<Running>& running) {
+  for (size_t begin = 0; begin < plan.positions.size(); begin += kBlock) {
+    const auto from = plan.positions.begin() + static_cast<std::ptrdiff_t>(begin);
+    const auto count = static_cast<std::ptrdiff_t>(std::min(kBlock, plan.positions.size() - begin));
+    const std::vector<double> block(from, from + count);
+    const auto exact = ExactTruth(first, block);
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      if (subjects[i].info().quantity == "frequencies") continue;
+      RunBlock(subjects[i], std::get<Truth>(subjects[i].truth()), block, exact, plan, running[i]);
+    }
+  }
+}
+
+}  // namespace
+
 std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, const CheckPlan& plan) {
+  if (subjects.empty()) return {};
   std::vector<Running> running(subjects.size());
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (subjects[i].info().quantity != "frequencies") continue;
     running[i].Try([&] {
       running[i].all.contract =
-          HoldToBound(subjects[i].Frequencies(), subjects[i].exact().EncloseFrequencies(),
-                      subjects[i].exact().EncloseMagnitude(), subjects[i].local_bound());
+          std::visit([&](const auto& truth) { return CheckFrequencies(subjects[i], truth); },
+                     subjects[i].truth());
     });
   }
-  for (size_t begin = 0; begin < plan.positions.size() && !subjects.empty(); begin += kBlock) {
-    const auto first = plan.positions.begin() + static_cast<std::ptrdiff_t>(begin);
-    const auto count = static_cast<std::ptrdiff_t>(std::min(kBlock, plan.positions.size() - begin));
-    const std::vector<double> block(first, first + count);
-    const TruthTable exact = TruthOf(subjects.front().exact(), block);
-    for (size_t i = 0; i < subjects.size(); ++i) {
-      if (subjects[i].info().quantity == "frequencies") continue;
-      RunBlock(subjects[i], block, exact, plan, running[i]);
-    }
-  }
+  std::visit([&](const auto& truth) { RunBlocks(subjects, truth, plan, running); },
+             subjects.front().truth());
   std::vector<KernelCheck> checks;
   for (size_t i = 0; i < subjects.size(); ++i) {
     checks.push_back(Conclude(subjects[i], running[i], plan));

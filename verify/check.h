@@ -31,6 +31,12 @@ struct KernelCheck {
 /// `unsupported`. A kernel that answers `unsupported` or fails gives a verdict that says so.
 std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, const CheckPlan& plan);
 
+/// The input of a kernel that takes one, over the plan: PlanInput or PlanEmbeddings.
+Tensor InputFor(const Subject& subject, const CheckPlan& plan);
+
+/// What the verdict `adequate` claims.
+std::string BudgetClaim(const Scheme& scheme, double budget);
+
 /// The positions of the plan that the kernel says it serves.
 std::vector<double> ServedPositions(const KernelInfo& info, const std::vector<double>& positions);
 

@@ -81,8 +81,7 @@ void Set(Contract& contract, std::string_view key, std::string_view value) {
     NoTail(key, word);
     contract.accumulate = ParseArithmetic(key, word.head);
   } else if (key == "store") {
-    contract.store = ParseDtype(word.head);
-    Require(IsFloat(contract.store), "contract: store must be a floating dtype, got {}", word.head);
+    contract.store = ParseFloatDtype("contract: store", word.head);
     if (word.tail) {
       contract.store_rounding =
           ParseVariant<StoreRounding>("contract: store's rounding", *word.tail);
@@ -177,8 +176,7 @@ double UnderflowError(Arithmetic arithmetic, bool flush_to_zero) {
 
 double LargestFinite(Arithmetic arithmetic) {
   if (arithmetic == Arithmetic::exact) return HUGE_VAL;
-  const Format format = FormatOf(arithmetic);
-  return std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
+  return Largest(FormatOf(arithmetic));
 }
 
 Format FormatOf(Arithmetic arithmetic) {
@@ -191,6 +189,10 @@ Format FormatOf(Arithmetic arithmetic) {
       return FormatOf(Dtype::f16);
     case Arithmetic::bf16:
       return FormatOf(Dtype::bf16);
+    case Arithmetic::f8e4m3:
+      return FormatOf(Dtype::f8e4m3);
+    case Arithmetic::f8e5m2:
+      return FormatOf(Dtype::f8e5m2);
     case Arithmetic::exact:
     case Arithmetic::turn64:
     case Arithmetic::turn96:
@@ -205,7 +207,7 @@ bool Holds(Arithmetic outer, Arithmetic inner) {
   if (inner == Arithmetic::exact || inner == Arithmetic::dd) return false;
   // A pair of doubles holds every double.
   const Format wide = FormatOf(outer), narrow = FormatOf(inner);
-  return wide.digits >= narrow.digits && wide.max_exponent >= narrow.max_exponent &&
+  return wide.digits >= narrow.digits && Largest(wide) >= Largest(narrow) &&
          wide.min_quantum() <= narrow.min_quantum();
 }
 
@@ -224,6 +226,10 @@ Arithmetic ArithmeticOf(Dtype dtype) {
       return Arithmetic::bf16;
     case Dtype::f16:
       return Arithmetic::f16;
+    case Dtype::f8e4m3:
+      return Arithmetic::f8e4m3;
+    case Dtype::f8e5m2:
+      return Arithmetic::f8e5m2;
     default:
       return Arithmetic::exact;
   }

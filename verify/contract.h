@@ -11,11 +11,12 @@ namespace posgauge {
 
 /// Arithmetic of one stage. `exact` commits no error; `dd` is an unevaluated sum of two doubles.
 /// `turn64` and `turn96`, for angles only, hold the frequency as a fixed-point fraction of a turn
-/// of that many bits and 64 bits of its product with the position. The others are the IEEE formats.
-enum class Arithmetic { exact, turn64, turn96, dd, f64, f32, f16, bf16 };
+/// of that many bits and 64 bits of its product with the position. The others are the formats of
+/// the dtypes.
+enum class Arithmetic { exact, turn64, turn96, dd, f64, f32, f16, bf16, f8e4m3, f8e5m2 };
 template <>
-inline constexpr auto kVariantNames<Arithmetic> =
-    std::array<std::string_view, 8>{"exact", "turn64", "turn96", "dd", "f64", "f32", "f16", "bf16"};
+inline constexpr auto kVariantNames<Arithmetic> = std::array<std::string_view, 10>{
+    "exact", "turn64", "turn96", "dd", "f64", "f32", "f16", "bf16", "f8e4m3", "f8e5m2"};
 
 /// How the frequencies are formed in their arithmetic: `rn` correctly rounded, `pow`
 /// 1/base^(2i/d) as torch writes it, `exp` exp(-i log(base)/half), `recurrence` repeated products.

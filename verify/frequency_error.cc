@@ -44,7 +44,8 @@ struct Base {
   double roundoffs;  // of the base itself, in u
 };
 
-// Of a power base^(-2i/d), d = rotary_dim, i and d exact integers. With x = 2i/d:
+// Of a power base^(-2i/d), d = rotary_dim (of a sinusoid 2 D), i and d exact integers. With x =
+// 2i/d:
 //   pow         1/pow(b, x): pow one ulp (2u) and the quotient u. An error of u in b is x u in b^x;
 //               one of d in x is d |ln b|, with d = x u + eta where x is not a number of the
 //               format.
@@ -227,14 +228,16 @@ std::vector<double> FrequencyErrors(const Contract& contract, const Scheme& sche
   std::vector<double> errors(frequencies.size(), 0);
   if (u == 0) return errors;
   const Former former{contract, u, UnderflowError(contract.frequency, contract.flush_to_zero)};
-  const Rotary& rotary = RotaryOf(scheme);
+  const auto* waves = std::get_if<sinusoidal::Params>(&scheme);
+  const double plain_base = waves != nullptr ? waves->base : RotaryOf(scheme).base;
+  const int64_t width = waves != nullptr ? waves->TwiceDenominator() : RotaryOf(scheme).rotary_dim;
   const bool formed = contract.frequency_formula != FrequencyFormula::rn;
-  Base base{std::log(rotary.base), former.Rounded(rotary.base)};
+  Base base{std::log(plain_base), former.Rounded(plain_base)};
   if (const auto* params = std::get_if<ntk::Params>(&scheme)) base = ScaledBase(former, *params);
   for (size_t at = 0; at < errors.size(); ++at) {
     if (frequencies[at] == 0) continue;  // a pair that stands still: 0 in every arithmetic
     const auto pair = static_cast<int64_t>(at);
-    double error = PlainError(former, base, pair, rotary.rotary_dim);
+    double error = PlainError(former, base, pair, width);
     // How many operations may each lose eta of a quantity of the size of the result.
     double losses = 1;
     if (!formed) {
@@ -243,9 +246,13 @@ std::vector<double> FrequencyErrors(const Contract& contract, const Scheme& sche
       losses = contract.frequency_formula == FrequencyFormula::recurrence
                    ? static_cast<double>(pair) + 1
                    : 1;
-      const double plain = std::pow(
-          rotary.base, -2 * static_cast<double>(pair) / static_cast<double>(rotary.rotary_dim));
-      if (const auto* ntk = std::get_if<ntk::Params>(&scheme)) {
+      const double plain =
+          std::pow(plain_base, -2 * static_cast<double>(pair) / static_cast<double>(width));
+      if (waves != nullptr && waves->scale != 1) {
+        // The scale, and the product with the frequency or, in the same arithmetic, the angle.
+        error = Together(error, Compound(1 + former.Rounded(waves->scale), u));
+        losses += 1;
+      } else if (const auto* ntk = std::get_if<ntk::Params>(&scheme)) {
         error = StretchError(former, *ntk, error, pair);
         losses += 1;
       } else if (const auto* linear = std::get_if<linear::Params>(&scheme)) {

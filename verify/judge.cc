@@ -2,19 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <numbers>
-#include <numeric>
 
-#include "posgauge/reference/parallel.h"
 #include "posgauge/verify/double_double.h"
+#include "posgauge/verify/use_collector.h"
 
 namespace posgauge {
 
 namespace {
-
-// A bound above this share of the pair norm passes nearly anything.
-constexpr double kBlindShare = 0.1;
 
 // What the arithmetic of verify/double_double.h may add to a rotated value, relative to the pair
 // norm.
@@ -24,8 +19,6 @@ constexpr double kMeasuringError = 0x1p-97;
 // its high and low part each, and so is half an ulp there.
 constexpr double kMeasuringUnderflow = 3 * 0x1p-1074;
 
-std::string Hex(double value) { return fmt::format("{:.9g} ({:a})", value, value); }
-
 std::string Describe(const Rotary& layout, double frequency, int64_t head, int64_t pair,
                      int64_t channel) {
   const double wavelength = frequency == 0 ? HUGE_VAL : 2 * std::numbers::pi / std::fabs(frequency);
@@ -33,116 +26,6 @@ std::string Describe(const Rotary& layout, double frequency, int64_t head, int64
   if (head >= 0) text = fmt::format("head {}, ", head);
   return text + fmt::format("channel {} (pair {} of {}, wavelength {:.4g} tokens)", channel, pair,
                             layout.Pairs(), wavelength);
-}
-
-// Collects uses in any order and reports by |position| ascending.
-class Collector {
- public:
-  explicit Collector(Positions positions) : positions_(positions), uses_(positions.size(), 0) {}
-
-  // `describe` is called only for a value that becomes the worst or the first failure.
-  template <class DescribeWitness>
-  void Add(size_t token, double use, uint64_t place, DescribeWitness describe) {
-    if (std::isnan(use)) use = HUGE_VAL;
-    finding_.use.Add(use, place);
-    uses_[token] = std::max(uses_[token], use);
-    const double distance = std::fabs(positions_[token]);
-    if (!finding_.worst || use > finding_.worst->use) {
-      finding_.worst = Fill(describe(), token, use);
-      worst_place_ = place;
-    }
-    if (use > 1 &&
-        (!finding_.first_failure || distance < std::fabs(finding_.first_failure->position))) {
-      finding_.first_failure = Fill(describe(), token, use);
-      first_place_ = place;
-    }
-  }
-  void AddBlind() { ++finding_.blind; }
-  void AddIdle() { ++finding_.idle; }
-
-  // What another collector of the same positions saw; the result does not depend on the order.
-  void Merge(const Collector& other) {
-    const Finding& more = other.finding_;
-    finding_.use.Merge(more.use);
-    finding_.blind += more.blind;
-    finding_.idle += more.idle;
-    std::ranges::transform(uses_, other.uses_, uses_.begin(),
-                           [](double a, double b) { return std::max(a, b); });
-    const auto worse = [&] {
-      return std::pair(-more.worst->use, other.worst_place_) <
-             std::pair(-finding_.worst->use, worst_place_);
-    };
-    if (more.worst && (!finding_.worst || worse())) {
-      finding_.worst = more.worst;
-      worst_place_ = other.worst_place_;
-    }
-    const auto nearer = [&] {
-      return std::pair(std::fabs(more.first_failure->position), other.first_place_) <
-             std::pair(std::fabs(finding_.first_failure->position), first_place_);
-    };
-    if (more.first_failure && (!finding_.first_failure || nearer())) {
-      finding_.first_failure = more.first_failure;
-      first_place_ = other.first_place_;
-    }
-  }
-
-  Finding Take() {
-    std::vector<size_t> order(positions_.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::ranges::stable_sort(order, {}, [&](size_t t) { return std::fabs(positions_[t]); });
-    bool holds = true;
-    for (size_t token : order) {
-      const double distance = std::fabs(positions_[token]);
-      if (!finding_.profile.empty() && finding_.profile.back().first == distance) {
-        finding_.profile.back().second = std::max(finding_.profile.back().second, uses_[token]);
-      } else {
-        finding_.profile.emplace_back(distance, uses_[token]);
-      }
-    }
-    for (const auto& [distance, use] : finding_.profile) {
-      holds = holds && use <= 1;
-      if (holds) finding_.holds_to = distance;
-    }
-    if (finding_.first_failure && finding_.profile.front().second > 1) finding_.holds_to = -1;
-    return std::move(finding_);
-  }
-
- private:
-  Witness Fill(Witness witness, size_t token, double use) const {
-    witness.position = positions_[token];
-    witness.use = use;
-    return witness;
-  }
-
-  Positions positions_;
-  std::vector<double> uses_;
-  Finding finding_;
-  uint64_t worst_place_ = 0, first_place_ = 0;
-};
-
-// Below this many positions a second thread does not pay.
-constexpr int64_t kPositionsPerThread = 64;
-
-// run(first token, last token + 1, collector) over blocks of positions, on all cores.
-template <class Run>
-Finding Collect(Positions positions, Run run) {
-  Collector all(positions);
-  std::mutex merging;
-  ForBlocks(static_cast<int64_t>(positions.size()), kPositionsPerThread,
-            [&](int64_t begin, int64_t end) {
-              Collector block(positions);
-              run(begin, end, block);
-              const std::lock_guard lock(merging);
-              all.Merge(block);
-            });
-  return all.Take();
-}
-
-// An infinite limit allows anything, a NaN too.
-double Use(double error, double limit) {
-  if (std::isinf(limit)) return 0;
-  if (!(error > 0)) return std::isnan(error) ? HUGE_VAL : 0;
-  return error / limit;
 }
 
 double Magnitude(DoubleDouble value) { return std::fabs(value.high); }
@@ -242,12 +125,14 @@ TruthTable TruthOf(const TablePair& supplied) {
 
 double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored,
                               DoubleDouble truth) {
-  if (std::isnan(stored)) return HUGE_VAL;
   const Format format = FormatOf(dtype);
-  const double largest = std::ldexp(2 - std::ldexp(1.0, 1 - format.digits), format.max_exponent);
-  const double sign = std::signbit(stored) ? -1 : 1;
-  if (std::isinf(stored)) {
-    // What rounds to infinity: to nearest everything from half an ulp beyond the largest number,
+  if (std::isnan(stored) && format.infinities) return HUGE_VAL;
+  const double largest = Largest(format);
+  // A NaN that stands for what overflows stands for both signs.
+  const bool negative = std::isnan(stored) ? std::signbit(truth.high) : std::signbit(stored);
+  const double sign = negative ? -1 : 1;
+  if (!std::isfinite(stored)) {
+    // What overflows: to nearest everything from half an ulp beyond the largest number,
     // stochastically everything beyond it; truncated nothing finite. For f64 that half ulp is
     // beyond what the difference can show: largest stands for it.
     if (rounding == StoreRounding::rtz) return std::isinf(truth.high) ? 0 : HUGE_VAL;
@@ -289,11 +174,11 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
     return [&, want] {
       return Witness{.where = Describe(rotated.layout, PlainFrequency(rotated.layout, e.pair),
                                        e.head, e.pair, e.channel),
-                     .got = Hex(rotated.out.Value(e.index)),
-                     .want = Hex(want)};
+                     .got = HexAndDecimal(rotated.out.Value(e.index)),
+                     .want = HexAndDecimal(want)};
     };
   };
-  return Collect(rotated.positions, [&](int64_t begin, int64_t end, Collector& collector) {
+  return Collect(rotated.positions, [&](int64_t begin, int64_t end, UseCollector& collector) {
     ForEachElement(
         rotated, truth, begin, end,
         [&](const Element& e) {
@@ -323,8 +208,8 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
           collector.Add(token, same ? 0 : HUGE_VAL, index, [&] {
             return Witness{
                 .where = fmt::format("head {}, channel {} (not rotated: a copy)", head, channel),
-                .got = Hex(rotated.out.Value(index)),
-                .want = Hex(rotated.x.Value(index))};
+                .got = HexAndDecimal(rotated.out.Value(index)),
+                .want = HexAndDecimal(rotated.x.Value(index))};
           });
         });
   });
@@ -333,7 +218,7 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
 Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double magnitude,
                      double budget) {
   const Format format = FormatOf(rotated.out.dtype());
-  return Collect(rotated.positions, [&](int64_t begin, int64_t end, Collector& collector) {
+  return Collect(rotated.positions, [&](int64_t begin, int64_t end, UseCollector& collector) {
     Element first{};
     bool second = false;
     ForEachElement(
@@ -357,9 +242,10 @@ Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double mag
                 return Witness{
                     .where = Describe(rotated.layout, PlainFrequency(rotated.layout, e.pair),
                                       e.head, e.pair, first.channel),
-                    .got = fmt::format("({}, {})", Hex(rotated.out.Value(first.index)),
-                                       Hex(rotated.out.Value(e.index))),
-                    .want = fmt::format("({}, {})", Hex(first.truth.high), Hex(e.truth.high))};
+                    .got = fmt::format("({}, {})", HexAndDecimal(rotated.out.Value(first.index)),
+                                       HexAndDecimal(rotated.out.Value(e.index))),
+                    .want = fmt::format("({}, {})", HexAndDecimal(first.truth.high),
+                                        HexAndDecimal(e.truth.high))};
               });
         },
         [](size_t, int64_t, int64_t, size_t) {});
@@ -384,15 +270,16 @@ Witness EntryWitness(const Rotary& layout, int64_t pair, double cos, double sin,
                      DoubleDouble want_cos, DoubleDouble want_sin) {
   return {
       .where = Describe(layout, PlainFrequency(layout, pair), -1, pair, layout.Channels(pair)[0]),
-      .got = fmt::format("cos {}, sin {}", Hex(cos), Hex(sin)),
-      .want = fmt::format("cos {}, sin {}", Hex(want_cos.high), Hex(want_sin.high))};
+      .got = fmt::format("cos {}, sin {}", HexAndDecimal(cos), HexAndDecimal(sin)),
+      .want = fmt::format("cos {}, sin {}", HexAndDecimal(want_cos.high),
+                          HexAndDecimal(want_sin.high))};
 }
 
 }  // namespace
 
 Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions positions,
                     const TruthTable& truth, const RotaryBound& bound, double magnitude) {
-  Collector collector(positions);
+  UseCollector collector(positions);
   ForEachEntry(table, layout, positions, truth,
                [&](size_t token, int64_t pair, size_t at, double cos, DoubleDouble want_cos,
                    double sin, DoubleDouble want_sin) {
@@ -411,7 +298,7 @@ Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions posi
 
 Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions positions,
                      const TruthTable& truth, double magnitude, double budget) {
-  Collector collector(positions);
+  UseCollector collector(positions);
   const double spacing = Ulp(FormatOf(table.cos.dtype()), magnitude);
   ForEachEntry(table, layout, positions, truth,
                [&](size_t token, int64_t pair, size_t at, double cos, DoubleDouble want_cos,
@@ -429,14 +316,16 @@ Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues
                     const EnclosedValues& magnitude, const RotaryBound& bound) {
   // Frequencies belong to no position; they are listed as if at position 0.
   const std::vector<double> nowhere(1, 0.0);
-  Collector collector(nowhere);
+  UseCollector collector(nowhere);
   const auto add = [&](uint64_t place, std::string name, DoubleDouble got, DoubleDouble want,
                        double radius, double limit) {
     const double error = Magnitude(got - want);
     const double allowed = std::fabs(want.high) * limit;
     const double measured = std::max(0.0, error - std::fabs(want.high) * radius);
     collector.Add(0, std::isnan(got.high) ? HUGE_VAL : Use(measured, allowed), place, [&] {
-      return Witness{.where = std::move(name), .got = Hex(got.high), .want = Hex(want.high)};
+      return Witness{.where = std::move(name),
+                     .got = HexAndDecimal(got.high),
+                     .want = HexAndDecimal(want.high)};
     });
   };
   if (output.high.size() != frequencies.values.size()) {
@@ -451,29 +340,8 @@ Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues
   }
   const double one_rounding = 0x1p-53;  // the magnitude travels as one binary64 number
   add(frequencies.values.size(), "magnitude", {output.magnitude, 0}, magnitude.values[0],
-      magnitude.radius, std::max(one_rounding, 2 * bound.Frequency(0)));
+      magnitude.radius, std::max(one_rounding, 2 * (output.high.empty() ? 0 : bound.Frequency(0))));
   return collector.Take();
-}
-
-Verdict ToVerdict(std::string check, std::string claim, std::string subject,
-                  const Finding& finding) {
-  Verdict verdict;
-  verdict.check = std::move(check);
-  verdict.claim = std::move(claim);
-  verdict.subject = std::move(subject);
-  verdict.use = finding.use;
-  verdict.first_failure = finding.first_failure;
-  verdict.worst = finding.worst;
-  if (finding.use.over() > 0) {
-    verdict.outcome = Outcome::fail;
-  } else if (finding.blind > 0 && finding.blind + finding.idle >= finding.use.count()) {
-    verdict.outcome = Outcome::blind;
-    verdict.note = "the contract allows an error above a tenth of the pair norm everywhere";
-  } else if (finding.use.count() == 0) {
-    verdict.outcome = Outcome::unsupported;
-    verdict.note = "nothing was compared";
-  }
-  return verdict;
 }
 
 }  // namespace posgauge

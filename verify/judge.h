@@ -3,6 +3,7 @@
 #include <functional>
 #include <optional>
 
+#include "posgauge/verify/finding.h"
 #include "posgauge/verify/subject.h"
 #include "posgauge/verify/verdict.h"
 
@@ -21,21 +22,11 @@ TruthTable TruthOf(const ExactRotation& rotation, Positions positions);
 TruthTable TruthOf(const TablePair& supplied);
 
 /// Error over the rounding interval of one stored number: how far `truth` lies outside the reals
-/// that round to `stored`. At most |stored - truth|; infinite for a NaN. If a kernel rounds z to
+/// that round to `stored`. At most |stored - truth|; infinite for a NaN, unless that is
+/// what overflows in dtype. If a kernel rounds z to
 /// `stored`, |z - truth| is at least this, so exceeding the bound proves a violation.
 double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored,
                               DoubleDouble truth);
-
-/// What holding a result to something found.
-struct Finding {
-  Statistics use;                        // error / limit, one a value
-  std::optional<Witness> first_failure;  // the smallest |position| that fails
-  std::optional<Witness> worst;
-  uint64_t blind = 0;   // values whose limit exceeds a tenth of the pair norm
-  uint64_t idle = 0;    // values of pairs that are zero: any kernel gets them right
-  double holds_to = 0;  // the largest |position| up to which every checked one holds
-  std::vector<std::pair<double, double>> profile;  // |position| ascending, largest use there
-};
 
 /// A rotated result and what it is the rotation of.
 struct Rotated {
@@ -67,9 +58,5 @@ Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions pos
 /// Exported frequencies and magnitude: relative errors over the contract's.
 Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues& frequencies,
                     const EnclosedValues& magnitude, const RotaryBound& bound);
-
-/// A finding as a verdict: fail if any value is over, blind if no value could have been.
-Verdict ToVerdict(std::string check, std::string claim, std::string subject,
-                  const Finding& finding);
 
 }  // namespace posgauge

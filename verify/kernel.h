@@ -13,17 +13,22 @@
  *                         magnitude [1]                     factor a on cos and sin
  *   table            in   positions [tokens], frequency.. [pairs], magnitude [1]
  *                    out  cos, sin [tokens, pairs]          a cos(p w), a sin(p w)
+ *                         or, of a scheme that adds to embeddings (no magnitude, a wave a pair),
+ *                         rows [tokens, width]
  *   rotate           in   x [tokens, heads, head_dim] and either cos, sin [tokens, pairs] or
  *                         positions [tokens], frequency.. [pairs], magnitude [1]
  *                    out  out [tokens, heads, head_dim]     channels that do not rotate are copied
  *   rotate_backward       as rotate: the transpose, a times the rotation by the negative angle
+ *   embed            in   x [tokens, width] and either rows [tokens, width] or positions [tokens],
+ *                         frequency.. [pairs]
+ *                    out  out [tokens, width]               x plus its rows
  *
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
- * rotary_dim, rotary_offset, base, factor, ...); a variant is the index of its spelling in the
- * order listed there; true is 1; an optional field that is not set is absent.
+ * rotary_dim, rotary_offset, base, factor, width, ...); a variant is the index of its spelling in
+ * the order listed there; true is 1; an optional field that is not set is absent.
  *
- * Lists: every list field of the scheme (short_factor of longrope) is one more input, of any call, by
- * its name: f64 [entries].  One that is not set is absent.
+ * Lists: every list field of the scheme (short_factor of longrope) is one more input, of any call,
+ * by its name: f64 [entries].  One that is not set is absent.
  */
 #ifndef POSGAUGE_KERNEL_H_
 #define POSGAUGE_KERNEL_H_
@@ -38,14 +43,19 @@ extern "C" {
 
 #define POSGAUGE_ABI_VERSION 1u
 
-/* Element types; DLPack's own code cannot tell all of them apart. */
+/* Element types; DLPack's own code cannot tell all of them apart.  F8E4M3 (without infinities; 0x7f
+ * and 0xff are NaN) and F8E5M2 are those of the OCP 8-bit Floating Point Specification; their
+ * DLTensors are of unsigned bytes. */
 enum {
   POSGAUGE_F64 = 0,
   POSGAUGE_F32 = 1,
   POSGAUGE_BF16 = 2,
   POSGAUGE_F16 = 3,
   POSGAUGE_I64 = 4,
-  POSGAUGE_I32 = 5
+  POSGAUGE_I32 = 5,
+  POSGAUGE_U8 = 6,
+  POSGAUGE_F8E4M3 = 7,
+  POSGAUGE_F8E5M2 = 8
 };
 
 /* What `run` answers. */
@@ -88,7 +98,7 @@ typedef struct posgauge_kernel {
    * "x:bf16 positions:i64,i32,f32 frequency:f64 frequency_low:f64 magnitude:f64". */
   const char* inputs;
   const char* outputs;
-  const char* pairings; /* "half interleaved" */
+  const char* pairings; /* "half interleaved"; of rotations */
   /* One line of declared arithmetic, docs/contracts.md; what is not said means the weakest. */
   const char* contract;
   /* Declared bit for bit: "chunking" "batch" "alignment" "threads"; "" promises none. */

@@ -1,5 +1,6 @@
 #include "posgauge/verify/pipeline.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -201,13 +202,12 @@ double Store(const Contract& contract, DoubleDouble value) {
   const double nearest = round(value).high;
   if (contract.store_rounding != StoreRounding::rtz || !std::isfinite(value.high)) return nearest;
   const DoubleDouble rest = value - DoubleDouble{nearest, 0};
-  const bool beyond = std::isinf(nearest) || (rest.high != 0 && nearest != 0 &&
-                                              std::signbit(rest.high) != std::signbit(nearest));
+  const bool overflows = !std::isfinite(nearest);
+  const bool beyond = overflows || (rest.high != 0 && nearest != 0 &&
+                                    std::signbit(rest.high) != std::signbit(nearest));
   if (!beyond) return nearest;
   const Format format = FormatOf(contract.store);
-  if (std::isinf(nearest)) {
-    return std::copysign(LargestFinite(ArithmeticOf(contract.store)), nearest);
-  }
+  if (overflows) return std::copysign(Largest(format), value.high);
   // The spacing below a power of two is that of the binade below.
   const double inward = std::nextafter(nearest, 0.0);
   return nearest - std::copysign(Ulp(format, inward), nearest);
@@ -221,7 +221,11 @@ Tensor Pipeline::Rotate(Positions positions, const Tensor& x) const {
   std::vector<double> values = x.Values();
   const auto pairs = static_cast<size_t>(layout_.Pairs());
   const size_t rows = values.size() / static_cast<size_t>(layout_.head_dim);
-  const size_t heads = positions.empty() ? 0 : rows / positions.size();
+  const size_t tokens = positions.size();
+  Require(tokens == 0 ? rows == 0 : rows % tokens == 0,
+          "x must be [positions {}, heads, head_dim {}], got [{}]", tokens, layout_.head_dim,
+          fmt::join(x.shape(), ", "));
+  const size_t heads = std::max<size_t>(1, rows / std::max<size_t>(1, tokens));
   for (size_t row = 0; row < rows; ++row) {
     const size_t start = row * static_cast<size_t>(layout_.head_dim);
     for (size_t pair = 0; pair < pairs; ++pair) {

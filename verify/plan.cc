@@ -42,6 +42,22 @@ std::vector<double> PlanPositions(int64_t count, int64_t largest,
   return {positions.begin(), positions.end()};
 }
 
+std::vector<int64_t> LengthsOf(const Scheme& scheme) {
+  std::vector<int64_t> lengths;
+  const nlohmann::ordered_json fields = ToJson(scheme);
+  for (const auto& [name, value] : fields.items()) {
+    if (name.ends_with("length") && value.is_number_integer()) {
+      lengths.push_back(value.get<int64_t>());
+    }
+  }
+  return lengths;
+}
+
+int MiddleOctaves(Dtype dtype) {
+  const Format format = FormatOf(dtype);
+  return std::min(60, (format.max_exponent - format.min_exponent) / 2);
+}
+
 namespace {
 
 // A number of either sign whose size is uniform over `octaves` binades centred at 1.
@@ -49,6 +65,11 @@ double Generic(Random& random, int octaves) {
   const int exponent = static_cast<int>(random.Below(static_cast<uint64_t>(octaves))) - octaves / 2;
   const double size = std::ldexp(1 + random.Uniform(), exponent);
   return random.Bits() % 2 == 0 ? size : -size;
+}
+
+double Sparse(Random& random) {
+  const uint64_t draw = random.Below(8);
+  return draw == 0 ? Generic(random, 7) : draw < 5 ? 0.0 : -0.0;
 }
 
 void FillRow(const Rotary& layout, std::span<double> row, int64_t kind, int middle_octaves,
@@ -67,10 +88,7 @@ void FillRow(const Rotary& layout, std::span<double> row, int64_t kind, int midd
       }
       break;
     case 2:
-      for (double& value : row) {
-        const uint64_t draw = random.Below(8);
-        value = draw == 0 ? Generic(random, 7) : draw < 5 ? 0.0 : -0.0;
-      }
+      for (double& value : row) value = Sparse(random);
       break;
     case 3:
       for (double& value : row) value = Generic(random, middle_octaves);
@@ -86,20 +104,44 @@ Tensor PlanInput(const Rotary& layout, Positions positions, int64_t heads, Dtype
                  const TruthTable& truth, uint64_t seed) {
   const auto head_dim = static_cast<size_t>(layout.head_dim);
   const auto pairs = static_cast<size_t>(layout.Pairs());
-  // Half of f16's exponent range; the same for the others, whose range is wider, is enough.
-  const int middle_octaves = dtype == Dtype::f16 ? 14 : 60;
   std::vector<double> values(positions.size() * static_cast<size_t>(heads) * head_dim);
   for (size_t token = 0; token < positions.size(); ++token) {
     for (int64_t head = 0; head < heads; ++head) {
       Random random(seed, fmt::format("input {} {}", positions[token], head));
       const size_t start = (token * static_cast<size_t>(heads) + static_cast<size_t>(head));
       FillRow(layout, std::span(values).subspan(start * head_dim, head_dim), head % 4,
-              middle_octaves, std::span(truth.cos).subspan(token * pairs, pairs),
+              MiddleOctaves(dtype), std::span(truth.cos).subspan(token * pairs, pairs),
               std::span(truth.sin).subspan(token * pairs, pairs), random);
     }
   }
   return Tensor::FromValues(dtype, {static_cast<int64_t>(positions.size()), heads, layout.head_dim},
                             values);
+}
+
+Tensor PlanEmbeddings(int64_t width, Positions positions, Dtype dtype, const RowTruth& truth,
+                      uint64_t seed) {
+  std::vector<double> values;
+  values.reserve(truth.values.size());
+  for (double position : positions) {
+    Random random(seed, fmt::format("embedding {}", position));
+    const uint64_t kind = random.Below(4);
+    for (int64_t channel = 0; channel < width; ++channel) {
+      switch (kind) {
+        case 1:
+          values.push_back(-truth.values[values.size()].high);
+          break;
+        case 2:
+          values.push_back(Sparse(random));
+          break;
+        case 3:
+          values.push_back(Generic(random, MiddleOctaves(dtype)));
+          break;
+        default:
+          values.push_back(Generic(random, 7));
+      }
+    }
+  }
+  return Tensor::FromValues(dtype, {static_cast<int64_t>(positions.size()), width}, values);
 }
 
 }  // namespace posgauge

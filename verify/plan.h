@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "posgauge/verify/judge.h"
+#include "posgauge/verify/judge_addition.h"
 
 namespace posgauge {
 
@@ -14,11 +15,25 @@ namespace posgauge {
 /// until there are `count`. Everything when largest < count.
 std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<const int64_t> lengths);
 
+/// Lengths in tokens at which a scheme's behaviour may change: its fields of that name.
+std::vector<int64_t> LengthsOf(const Scheme& scheme);
+
+/// Binades around 1 whose products and sums neither over- nor underflow in dtype: half of its
+/// exponent range, and at most 60, which is enough for any.
+int MiddleOctaves(Dtype dtype);
+
 /// Vectors worth rotating, [positions, heads, head_dim], exactly representable in dtype. Heads take
 /// turns: generic values of both signs over seven octaves; pairs directed at cancellation, (sin,
 /// cos) of their own angle; sparse ones, with zeros of both signs and single channels; magnitudes
 /// over the dtype's middle range. Counter-based: a row depends on seed, position and head only.
 Tensor PlanInput(const Rotary& layout, Positions positions, int64_t heads, Dtype dtype,
                  const TruthTable& truth, uint64_t seed);
+
+/// Embeddings worth adding to, [positions, width], exactly representable in dtype. Rows are of one
+/// kind each: generic values of both signs over seven octaves; directed at cancellation, the
+/// negative of what is added; zeros of both signs and single channels; magnitudes over the dtype's
+/// middle range. A row depends on seed and position only.
+Tensor PlanEmbeddings(int64_t width, Positions positions, Dtype dtype, const RowTruth& truth,
+                      uint64_t seed);
 
 }  // namespace posgauge

@@ -4,12 +4,14 @@
 #include <array>
 #include <cstring>
 #include <limits>
+#include <numeric>
 #include <utility>
 #include <vector>
 
 #include "posgauge/schemes/base/error.h"
+#include "posgauge/schemes/base/fields.h"
+#include "posgauge/schemes/base/json_file.h"
 #include "posgauge/verify/atomic_file.h"
-#include "posgauge/verify/strict_json.h"
 
 namespace posgauge {
 
@@ -22,8 +24,8 @@ constexpr size_t kLengthBytes = 8;
 constexpr std::string_view kMetadata = "__metadata__";
 
 // In the order of Dtype.
-constexpr std::array<std::string_view, 7> kDtypeNames = {"F64", "F32", "BF16", "F16",
-                                                         "I64", "I32", "U8"};
+constexpr std::array<std::string_view, 9> kDtypeNames = {"F64", "F32", "BF16",    "F16",    "I64",
+                                                         "I32", "U8",  "F8_E4M3", "F8_E5M2"};
 
 std::string_view DtypeName(Dtype dtype) { return kDtypeNames[static_cast<size_t>(dtype)]; }
 
@@ -63,12 +65,12 @@ std::string StoreLength(uint64_t length) {
 
 // Numbers beyond 64 bits parse as floating-point ones, so that they are refused here.
 std::vector<int64_t> Integers(const json& list, std::string_view key, const std::string& where) {
-  Demand(list.is_array(), where, "{} must be a list of integers, got {}", key, Excerpt(list));
+  Demand(list.is_array(), where, "{} must be a list of integers, got {}", key, Shown(list));
   std::vector<int64_t> integers;
   for (const json& element : list) {
     Demand(element.is_number_unsigned() &&
                element.get<uint64_t>() <= uint64_t{std::numeric_limits<int64_t>::max()},
-           where, "{} must hold integers in 0..2^63-1, got {}", key, Excerpt(element));
+           where, "{} must hold integers in 0..2^63-1, got {}", key, Shown(element));
     integers.push_back(element.get<int64_t>());
   }
   return integers;
@@ -88,12 +90,12 @@ uint64_t ByteCount(const Entry& entry) {
 
 Entry ParseEntry(const std::string& name, const json& fields, uint64_t data_size,
                  const std::string& path) {
-  Entry entry{name, fmt::format("{}: tensor {}", path, Excerpt(name)), {}, {}};
+  Entry entry{name, fmt::format("{}: tensor {}", path, Shown(name)), {}, {}};
   const std::string& where = entry.where;
-  Demand(fields.is_object(), where, "must be an object, got {}", Excerpt(fields));
+  Demand(fields.is_object(), where, "must be an object, got {}", Shown(fields));
   for (const auto& [key, value] : fields.items()) {
     Demand(key == "dtype" || key == "shape" || key == "data_offsets", where,
-           "unknown key {}; the keys are dtype, shape, data_offsets", Excerpt(key));
+           "unknown key {}; the keys are dtype, shape, data_offsets", Shown(key));
   }
   for (const char* key : {"dtype", "shape", "data_offsets"}) {
     Demand(fields.contains(key), where, "{} is missing", key);
@@ -103,7 +105,7 @@ Entry ParseEntry(const std::string& name, const json& fields, uint64_t data_size
   const auto* known = dtype.is_string() ? std::ranges::find(kDtypeNames, dtype.get<std::string>())
                                         : kDtypeNames.end();
   Demand(known != kDtypeNames.end(), where, "dtype must be one of {}, got {}",
-         fmt::join(kDtypeNames, ", "), Excerpt(dtype));
+         fmt::join(kDtypeNames, ", "), Shown(dtype));
   entry.dtype = static_cast<Dtype>(known - kDtypeNames.begin());
 
   entry.shape = Integers(fields["shape"], "shape", where);
@@ -127,11 +129,11 @@ Entry ParseEntry(const std::string& name, const json& fields, uint64_t data_size
 }
 
 std::map<std::string, std::string> ParseMetadata(const json& fields, const std::string& path) {
-  Demand(fields.is_object(), path, "{} must be an object, got {}", kMetadata, Excerpt(fields));
+  Demand(fields.is_object(), path, "{} must be an object, got {}", kMetadata, Shown(fields));
   std::map<std::string, std::string> metadata;
   for (const auto& [key, value] : fields.items()) {
-    Demand(value.is_string(), path, "{}: {} must be a string, got {}", kMetadata, Excerpt(key),
-           Excerpt(value));
+    Demand(value.is_string(), path, "{}: {} must be a string, got {}", kMetadata, Shown(key),
+           Shown(value));
     metadata[key] = value.get<std::string>();
   }
   return metadata;
@@ -157,30 +159,29 @@ void CheckCover(std::vector<Entry> entries, uint64_t data_size, const std::strin
 
 }  // namespace
 
-std::string SerializeSafetensors(const Safetensors& content) {
-  std::vector<std::pair<const std::string*, const Tensor*>> order;
-  for (const auto& [name, tensor] : content.tensors) {
-    Require(name != kMetadata, "a tensor must not be named {}", kMetadata);
-    Require(tensor.shape().size() <= kMaxTensorRank,
-            "tensor {}: a shape must have at most {} extents, got {}", Excerpt(name),
-            kMaxTensorRank, tensor.shape().size());
-    order.emplace_back(&name, &tensor);
+std::string SafetensorsHeader(std::vector<TensorPlace>& places,
+                              const std::map<std::string, std::string>& metadata) {
+  for (const TensorPlace& place : places) {
+    Require(place.name != kMetadata, "a tensor must not be named {}", kMetadata);
+    Require(place.shape.size() <= kMaxTensorRank,
+            "tensor {}: a shape must have at most {} extents, got {}", Shown(place.name),
+            kMaxTensorRank, place.shape.size());
   }
-  // Stable: by name within a width.
-  std::ranges::stable_sort(order, [](const auto& a, const auto& b) {
-    return SizeOf(a.second->dtype()) > SizeOf(b.second->dtype());
+  std::ranges::sort(places, {}, [](const TensorPlace& place) {
+    return std::pair(-static_cast<int>(SizeOf(place.dtype)), place.name);
   });
-
   ordered_json header = ordered_json::object();
-  if (!content.metadata.empty()) header[std::string(kMetadata)] = content.metadata;
+  if (!metadata.empty()) header[std::string(kMetadata)] = metadata;
   uint64_t offset = 0;
-  for (const auto& [name, tensor] : order) {
-    const uint64_t end = offset + tensor->bytes().size();
-    ordered_json& entry = header[*name];
-    entry["dtype"] = std::string(DtypeName(tensor->dtype()));
-    entry["shape"] = tensor->shape();
-    entry["data_offsets"] = {offset, end};
-    offset = end;
+  for (TensorPlace& place : places) {
+    place.offset = offset;
+    offset += std::accumulate(
+        place.shape.begin(), place.shape.end(), static_cast<uint64_t>(SizeOf(place.dtype)),
+        [](uint64_t bytes, int64_t extent) { return bytes * static_cast<uint64_t>(extent); });
+    ordered_json& entry = header[place.name];
+    entry["dtype"] = std::string(DtypeName(place.dtype));
+    entry["shape"] = place.shape;
+    entry["data_offsets"] = {place.offset, offset};
   }
   std::string text;
   try {
@@ -191,11 +192,19 @@ std::string SerializeSafetensors(const Safetensors& content) {
   text.resize((text.size() + kLengthBytes - 1) / kLengthBytes * kLengthBytes, ' ');
   Require(text.size() <= kMaxSafetensorsHeader, "a header must be at most {} bytes, got {}",
           kMaxSafetensorsHeader, text.size());
-
   std::string bytes = StoreLength(text.size()) + text;
-  bytes.reserve(bytes.size() + offset);
-  for (const auto& [name, tensor] : order) {
-    const auto data = tensor->bytes();
+  for (TensorPlace& place : places) place.offset += bytes.size();
+  return bytes;
+}
+
+std::string SerializeSafetensors(const Safetensors& content) {
+  std::vector<TensorPlace> places;
+  for (const auto& [name, tensor] : content.tensors) {
+    places.push_back({name, tensor.dtype(), tensor.shape()});
+  }
+  std::string bytes = SafetensorsHeader(places, content.metadata);
+  for (const TensorPlace& place : places) {
+    const auto data = content.tensors.at(place.name).bytes();
     bytes.append(reinterpret_cast<const char*>(data.data()), data.size());
   }
   return bytes;
@@ -216,7 +225,7 @@ Safetensors ParseSafetensors(std::string_view bytes, const std::string& path) {
   const std::string_view text = bytes.substr(0, header_size);
   const std::string_view data = bytes.substr(header_size);
   Demand(text.starts_with('{'), path, "not safetensors: the header must begin with '{{'");
-  const json header = ParseStrictJson(text, path);
+  const json header = ParseJson(text, path + ": header");
 
   Safetensors content;
   std::vector<Entry> entries;

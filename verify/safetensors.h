@@ -24,6 +24,20 @@ struct Safetensors {
   bool operator==(const Safetensors&) const = default;
 };
 
+/// A tensor as a header names it.
+struct TensorPlace {
+  std::string name;
+  Dtype dtype = Dtype::f64;
+  std::vector<int64_t> shape;
+  uint64_t offset = 0;  // bytes from the start of the file, set by SafetensorsHeader
+};
+
+/// The first bytes of the file, up to the tensors' own; puts the places in the file's order and
+/// sets their offsets. For files that are written piece by piece. Throws as SerializeSafetensors
+/// does.
+std::string SafetensorsHeader(std::vector<TensorPlace>& places,
+                              const std::map<std::string, std::string>& metadata);
+
 /// The one canonical encoding: tensors without gaps, wider dtypes first so that every one is
 /// aligned, then by name; the header in that order, padded with spaces to a multiple of 8 bytes.
 /// Throws ParameterError: a name that is "__metadata__", text that is not UTF-8, a rank above the
@@ -32,7 +46,7 @@ std::string SerializeSafetensors(const Safetensors& content);
 
 /// Strict inverse: 8 bytes of little-endian header length, a JSON header, data. Any order of
 /// tensors, but without holes, overlaps, trailing bytes, unknown or repeated keys; dtypes F64, F32,
-/// BF16, F16, I64, I32, U8. Throws FormatError that begins with `path`.
+/// BF16, F16, I64, I32, U8, F8_E4M3, F8_E5M2. Throws FormatError that begins with `path`.
 Safetensors ParseSafetensors(std::string_view bytes, const std::string& path);
 
 /// ParseSafetensors of a file. Throws FileError too.

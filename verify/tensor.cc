@@ -78,9 +78,21 @@ double Tensor::Value(size_t index) const {
 }
 
 uint64_t Tensor::Bits(size_t index) const {
-  uint64_t bits = 0;
-  std::memcpy(&bits, bytes_.data() + index * SizeOf(dtype_), SizeOf(dtype_));
-  return bits;
+  // One load of a known width each: a copy of SizeOf(dtype_) bytes would be a call.
+  const auto load = [&]<class Bits>(Bits bits) {
+    std::memcpy(&bits, bytes_.data() + index * sizeof bits, sizeof bits);
+    return static_cast<uint64_t>(bits);
+  };
+  switch (SizeOf(dtype_)) {
+    case 8:
+      return load(uint64_t{});
+    case 4:
+      return load(uint32_t{});
+    case 2:
+      return load(uint16_t{});
+    default:
+      return load(uint8_t{});
+  }
 }
 
 void Tensor::Set(size_t index, double value) { SetBits(index, EncodeElement(dtype_, value)); }

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <utility>
 
 namespace posgauge {
 
@@ -136,12 +137,42 @@ void Validate(const Scheme& scheme) {
   }
 }
 
-const Rotary& RotaryOf(const Scheme& scheme) {
-  return std::visit([](const auto& params) -> const Rotary& { return params.rotary; }, scheme);
+bool IsRotary(const Scheme& scheme) {
+  return std::visit([]<class Params>(const Params&) { return Rotates<Params>; }, scheme);
 }
 
-Rotary& RotaryOf(Scheme& scheme) {
-  return std::visit([](auto& params) -> Rotary& { return params.rotary; }, scheme);
+const Rotary& RotaryOf(const Scheme& scheme) {
+  return std::visit(
+      []<class Params>(const Params& params) -> const Rotary& {
+        if constexpr (Rotates<Params>) return params.rotary;
+        throw ParameterError(
+            fmt::format("{} does not rotate: it is {}", Params::kName, Params::kSummary));
+      },
+      scheme);
+}
+
+Rotary& RotaryOf(Scheme& scheme) { return const_cast<Rotary&>(RotaryOf(std::as_const(scheme))); }
+
+int64_t WidthOf(const Scheme& scheme) {
+  return std::visit(
+      []<class Params>(const Params& params) -> int64_t {
+        if constexpr (Adds<Params>) return params.width;
+        throw ParameterError(
+            fmt::format("{} adds no rows to embeddings: {}", Params::kName, Params::kSummary));
+      },
+      scheme);
+}
+
+int64_t FrequencyCount(const Scheme& scheme) {
+  return std::visit(
+      []<class Params>(const Params& params) {
+        if constexpr (Rotates<Params>) {
+          return params.rotary.Pairs();
+        } else {
+          return params.Waves();
+        }
+      },
+      scheme);
 }
 
 std::string Text(const Scheme& scheme) {
@@ -187,9 +218,11 @@ Scheme ParseScheme(std::string_view name, const std::vector<std::string>& settin
     head_dim |= field == "head_dim";
     rotary_dim |= field == "rotary_dim";
   }
-  Rotary& rotary = RotaryOf(scheme);
-  if (head_dim && !rotary_dim) rotary.rotary_dim = rotary.head_dim;
-  if (rotary_dim && !head_dim) rotary.head_dim = rotary.rotary_dim;
+  if (IsRotary(scheme)) {
+    Rotary& rotary = RotaryOf(scheme);
+    if (head_dim && !rotary_dim) rotary.rotary_dim = rotary.head_dim;
+    if (rotary_dim && !head_dim) rotary.head_dim = rotary.rotary_dim;
+  }
   Validate(scheme);
   return scheme;
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "posgauge/schemes/all.h"
+#include "posgauge/schemes/base/kind.h"
 
 namespace posgauge {
 
@@ -29,9 +30,17 @@ std::string_view Name(const Scheme& scheme);
 /// Throws ParameterError that begins with the scheme's word.
 void Validate(const Scheme& scheme);
 
-/// The rotary block of a rotary scheme.
+bool IsRotary(const Scheme& scheme);
+
+/// The rotary block of a rotary scheme. Throws ParameterError for others.
 const Rotary& RotaryOf(const Scheme& scheme);
 Rotary& RotaryOf(Scheme& scheme);
+
+/// Channels of a row that a scheme adds to embeddings. Throws ParameterError for others.
+int64_t WidthOf(const Scheme& scheme);
+
+/// Pairs of a rotary scheme, waves of an addition.
+int64_t FrequencyCount(const Scheme& scheme);
 
 /// For people: "yarn head_dim=128 rotary_dim=128 ...", every field that is set.
 std::string Text(const Scheme& scheme);

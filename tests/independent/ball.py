@@ -10,10 +10,13 @@ from mpmath.libmp import from_man_exp, mpf_cos_sin
 
 
 class Format:
-    """A binary floating-point format (IEEE 754): significand bits and the ends of its exponents."""
+    """A binary floating-point format: significand bits, the ends of its exponents, and the largest
+    number, beyond which it has `over`. That of IEEE 754, unless given."""
 
-    def __init__(self, digits, min_exponent, max_exponent):
-        self.digits, self.min_exponent, self.max_exponent = digits, min_exponent, max_exponent
+    def __init__(self, digits, min_exponent, max_exponent, largest=None, over=math.inf):
+        self.digits, self.min_exponent = digits, min_exponent
+        self.largest = largest or (2 ** digits - 1) * Fraction(2) ** (max_exponent - digits + 1)
+        self.over = over
 
     def round(self, n, exponent):
         """Nearest number to n * 2^exponent, n > 0, ties to even; and how far off, in 2^-16 ulp of
@@ -21,8 +24,8 @@ class Format:
         top = n.bit_length() - 1 + exponent
         quantum = max(top, self.min_exponent) - self.digits + 1
         significand = nearest(n, exponent - quantum)
-        if significand.bit_length() + quantum > self.max_exponent + 1:
-            return math.inf, 0
+        if dyadic(significand, quantum) > self.largest:
+            return self.over, 0
         ulp = quantum + (significand.bit_length() > self.digits)  # carried into the next binade
         low = min(exponent, quantum)
         error = (n << (exponent - low)) - (significand << (quantum - low))
@@ -30,7 +33,8 @@ class Format:
 
 
 FORMATS = {"f64": Format(53, -1022, 1023), "f32": Format(24, -126, 127),
-           "bf16": Format(8, -126, 127), "f16": Format(11, -14, 15)}
+           "bf16": Format(8, -126, 127), "f16": Format(11, -14, 15),
+           "f8e4m3": Format(4, -6, 8, 448, math.nan), "f8e5m2": Format(3, -14, 15)}
 WITH_DISTANCES = ("f64", "f32")
 
 
@@ -50,7 +54,7 @@ def round_ball(ball, dtype):
         if middle == 0:
             return 0.0, "e", 0
         value, distance = FORMATS[dtype].round(abs(middle), exponent)
-        exact = not math.isinf(value) and Fraction(value) == dyadic(abs(middle), exponent)
+        exact = math.isfinite(value) and Fraction(value) == dyadic(abs(middle), exponent)
         sign = -1 if middle < 0 else 1
         return sign * value, "e" if exact else "p", sign * distance
     if abs(middle) <= radius:

@@ -3,13 +3,19 @@ import collections
 import math
 import random
 import struct
+from fractions import Fraction
 
-from independent.oracle import FORMATS, SCHEMES
+from independent.oracle import ADDITIONS, FORMATS, SCHEMES
 
 DTYPES = list(FORMATS)
 QUANTITIES = ["frequencies", "magnitude", "softmax_multiplier", "table", "rotate",
               "rotate_backward", "scores"]
+OF_ADDITIONS = ["frequencies", "table", "embed"]
 LONGEST = 1 << 40
+
+
+def quantities_of(name):
+    return OF_ADDITIONS if name in ADDITIONS else QUANTITIES
 
 
 class Draw:
@@ -188,6 +194,35 @@ class Draw:
                 "mscale": mscale, "mscale_all_dim": self.one_of(mscale, *mscales),
                 "inverted_ramp": self.one_of("refuse", "huggingface", "ggml")}
 
+    def sinusoidal(self, widest):
+        r = self.random
+        d = min(widest, max(2, round(self.log_uniform(2, 256))))
+        layout = r.choice(["interleaved", "halves", "flipped"])
+        odd_width, shift = "refuse", None
+        if d % 2 == 1:
+            zero = layout == "flipped" or (layout == "halves" and r.random() < 0.5)
+            odd_width = "zero" if zero else "extra_sine"
+            if zero:
+                shift = r.randrange(0, min(d // 2, 3))
+        elif r.random() < 0.5:
+            shift = r.randrange(0, min(d // 2, 3))
+        return {"scheme": "sinusoidal", "width": d, "layout": layout, "frequency_shift": shift,
+                "odd_width": odd_width, "base": self.base(d),
+                "scale": float(self.one_of(1, 1, 1000, 0.5, lambda: self.log_uniform(1e-3, 1e3))),
+                "start": self.one_of(0, 0, 1, 2, -3, lambda: r.randint(-4096, 4096)),
+                "padding_index": self.one_of(None, None, 0, 1)}
+
+    def row_positions(self, scheme, count):
+        """Positions that plus the start are binary64 numbers, the padding row often among them."""
+        start, padding, drawn = scheme["start"], scheme["padding_index"], []
+        while len(drawn) < count:
+            p = self.position()
+            if padding is not None and self.random.random() < 0.25:
+                p = float(padding - start)
+            if Fraction(p) + start == Fraction(p + start):
+                drawn.append(p)
+        return drawn
+
     def position(self):
         r = self.random
         return float(self.one_of(
@@ -224,10 +259,23 @@ class Draw:
             return [r.choice(kinds)() for _ in range(size)]
         return [kind() for _ in range(size)]
 
+    def embedding(self, size):
+        """A vector, in which numbers below 2^-500 are 0: what they add to a sine needs more bits
+        than the reference has."""
+        return [x if not abs(x) < 2.0 ** -500 else 0.0 for x in self.vector(size)]
+
 
 # Parameters where something switches, each with the fields that make it; the rest is drawn.
 WIDE = {"head_dim": 64, "rotary_dim": 64, "rotary_offset": 0}
 EDGES = {
+    "sinusoidal": [
+        {"width": 2, "layout": "interleaved", "frequency_shift": None, "odd_width": "refuse"},
+        {"width": 2, "layout": "halves", "frequency_shift": 0, "odd_width": "refuse"},
+        {"width": 3, "layout": "halves", "frequency_shift": 0, "odd_width": "zero"},
+        {"width": 3, "layout": "interleaved", "frequency_shift": None, "odd_width": "extra_sine"},
+        {"base": 1.0}, {"scale": 1e6}, {"start": LONGEST}, {"start": 2, "padding_index": 1},
+        {"width": 26, "base": 2.0 ** 24, "layout": "halves", "frequency_shift": 1,
+         "odd_width": "refuse"}],
     "rope": [{"base": 1.0}, {"base": 0.5}, {"base": 2.0, "rotary_dim": 2, "head_dim": 2},
              {"rotary_dim": 0, "head_dim": 8, "rotary_offset": 3},
              {"base": 2.0 ** 24, "rotary_dim": 96, "head_dim": 96}],
@@ -274,20 +322,20 @@ EDGES = {
 def questions(draw, least):
     """Edges and then draws, until every cell (scheme, quantity) has at least `least` values. To be
     sent the number of values of each answer, None where the scheme is refused."""
-    for name in SCHEMES:
-        have = collections.Counter()
+    for name in [*SCHEMES, *ADDITIONS]:
+        have, quantities = collections.Counter(), quantities_of(name)
         edges = list(EDGES[name])
-        while edges or any(have[quantity] < least for quantity in QUANTITIES):
-            few = not edges and all(have[quantity] >= least for quantity in QUANTITIES
+        while edges or any(have[quantity] < least for quantity in quantities):
+            few = not edges and all(have[quantity] >= least for quantity in quantities
                                     if quantity not in ("magnitude", "softmax_multiplier"))
             scheme = getattr(draw, name)(2 if few else 256)
             if edges:
                 scheme.update(edges.pop())
-                if scheme["rotary_offset"] + scheme["rotary_dim"] > scheme["head_dim"]:
+                if name in SCHEMES and scheme["rotary_offset"] + scheme["rotary_dim"] > scheme["head_dim"]:
                     scheme["rotary_offset"] = 0
                     scheme["head_dim"] = max(scheme["head_dim"], scheme["rotary_dim"])
             refused = False
-            for quantity in QUANTITIES:
+            for quantity in quantities:
                 dtypes = [draw.random.choice(DTYPES)]
                 if quantity in ("magnitude", "softmax_multiplier"):
                     dtypes = DTYPES
@@ -304,7 +352,17 @@ def questions(draw, least):
 
 
 def inputs(draw, scheme, quantity):
-    r, h = draw.random, scheme["head_dim"]
+    r = draw.random
+    if scheme["scheme"] in ADDITIONS:
+        rows = r.randint(1, 3)
+        positions = draw.row_positions(scheme, rows)
+        if quantity == "table":
+            return {"positions": positions}
+        if quantity == "embed":
+            # The smallest numbers beside a sine are beyond the reference's 1025 bits.
+            return {"positions": positions, "x": draw.embedding(rows * scheme["width"])}
+        return {}
+    h = scheme["head_dim"]
     if quantity == "table":
         return {"positions": draw.positions(r.randint(1, 4))}
     if quantity.startswith("rotate"):

@@ -11,6 +11,7 @@ from fractions import Fraction
 
 from mpmath import iv
 
+from independent.additions import ADDITIONS
 from independent.ball import (FORMATS, ONE, WITH_DISTANCES, ZERO, add, ball_of_float,
                               ball_of_fraction, ball_of_interval, cos_sin, multiply, negate,
                               round_ball)
@@ -21,8 +22,15 @@ from independent.schemes import SCHEMES, Refused, Yarn
 PRECISIONS = (400, 1200, 4800)
 
 
+def of(scheme):
+    """The oracle for a scheme, given as JSON has it with every field present."""
+    return (AddedRows if scheme["scheme"] in ADDITIONS else Oracle)(scheme)
+
+
 class Oracle:
-    """Answers for one scheme, given as JSON has it with every field present."""
+    """Answers for one rotary scheme."""
+
+    OUTPUTS = {"table": ("cos", "sin")}
 
     def __init__(self, scheme):
         self.scheme = scheme
@@ -34,7 +42,7 @@ class Oracle:
     def ask(self, quantity, dtype, **inputs):
         """{output: [(value, proof, distance)]}, flat; a proof is "e" for exact, "p" for proven; a
         distance is in 2^-16 ulp. Raises Refused."""
-        shown = {"table": ("cos", "sin")}.get(quantity, (quantity,))
+        shown = self.OUTPUTS.get(quantity, (quantity,))
         answers = {name: None for name in shown}
         for bits in PRECISIONS:
             iv.prec = bits
@@ -169,6 +177,25 @@ class Oracle:
         return total
 
 
+class AddedRows(Oracle):
+    """Answers for one scheme whose rows are added to embeddings."""
+
+    OUTPUTS = {"table": ("rows",)}
+
+    def __init__(self, scheme):  # pylint: disable=super-init-not-called
+        self.scheme = scheme
+        self.equations = ADDITIONS[scheme["scheme"]](scheme)
+
+    def frequencies(self, bits):
+        return [self.equations.frequencies(bits)]
+
+    def table(self, bits, positions):
+        return [self.equations.rows(positions, bits)]
+
+    def embed(self, bits, positions, x):
+        return [self.equations.embed(positions, x, bits)]
+
+
 class Head:
     """A vector before and after its rotation without magnitude, and the channels that only copy."""
 
@@ -209,8 +236,11 @@ def round_any(real, dtype):
     """`real` a ball, or a float that is copied."""
     if isinstance(real, tuple):
         return round_ball(real, dtype)
-    if real == 0 or not math.isfinite(real):
+    if real == 0 or math.isnan(real):
         return real, "e", 0
+    if math.isinf(real):
+        over = FORMATS[dtype].over
+        return math.copysign(over, real), "p" if math.isnan(over) else "e", 0
     return round_ball(ball_of_float(real), dtype)
 
 

@@ -1,0 +1,61 @@
+#include "posgauge/cli/check_options.h"
+
+#include <fmt/format.h>
+
+#include "posgauge/verify/atomic_file.h"
+
+namespace posgauge::cli {
+
+void PlanOptions::AddTo(CLI::App& command) {
+  command.add_option("--positions", positions, "how many positions a check takes");
+  command.add_option("--max-position", max_position,
+                     "largest position, tokens; the config's maximum - 1 if not given");
+  command.add_option("--heads", heads, "heads of input a position");
+  command.add_option("--seed", seed, "seed of the inputs");
+}
+
+void PlanOptions::Validate() const {
+  Require(heads >= 1 && heads <= 4096, "--heads must be in 1..4096, got {}", heads);
+}
+
+int64_t PlanOptions::Largest(const ModelConfig& model) const {
+  return max_position.value_or(model.max_position.value_or(131072) - 1);
+}
+
+void BudgetOption::AddTo(CLI::App& command) {
+  command.add_option("--budget", spacings, "spacings of the dtype that count as adequate");
+}
+
+void BudgetOption::Validate() const {
+  Require(spacings > 0, "--budget must be above 0, got {}", spacings);
+}
+
+void RequireOption::AddTo(CLI::App& command) {
+  command.add_option("--require", word, "which verdict decides: contract or adequate");
+}
+
+void RequireOption::Validate() const {
+  Require(word == "contract" || word == "adequate",
+          "--require must be contract or adequate, got {}", Shown(word));
+}
+
+void ReportOptions::AddTo(CLI::App& command) {
+  command.add_flag("--json", as_json, "JSON instead of text");
+  command.add_option("--junit", junit, "also write a JUnit file");
+}
+
+void ReportOptions::WriteJunit(const Report& report) const {
+  if (!junit.empty()) WriteFileAtomically(junit, ToJunit(report));
+}
+
+int ReportOptions::Print(const Report& report) const {
+  WriteJunit(report);
+  if (as_json) {
+    fmt::print("{}\n", ToJson(report).dump(2));
+  } else {
+    fmt::print("{}", ToText(report));
+  }
+  return report.exit_code;
+}
+
+}  // namespace posgauge::cli

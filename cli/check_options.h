@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+
+#include "posgauge/schemes/model/config.h"
+#include "posgauge/verify/report.h"
+
+namespace posgauge::cli {
+
+/// The options that say which positions and inputs a command plans. Resolve in the callback.
+struct PlanOptions {
+  int64_t positions;  // --positions: how many
+  std::optional<int64_t> max_position;
+  int64_t heads = 4;
+  uint64_t seed = 1;
+
+  void AddTo(CLI::App& command);
+
+  /// Throws ParameterError.
+  void Validate() const;
+
+  /// --max-position, else the last position of the config, else 131071, in tokens.
+  int64_t Largest(const ModelConfig& model) const;
+};
+
+/// --budget: spacings of the dtype that count as adequate.
+struct BudgetOption {
+  double spacings = 2;
+
+  void AddTo(CLI::App& command);
+  void Validate() const;  // throws ParameterError
+};
+
+/// --require: which verdict decides the exit code.
+struct RequireOption {
+  std::string word = "contract";
+
+  void AddTo(CLI::App& command);
+  void Validate() const;  // throws ParameterError
+  bool Adequate() const { return word == "adequate"; }
+};
+
+/// --json and --junit: how a report is given.
+struct ReportOptions {
+  bool as_json = false;
+  std::string junit;
+
+  void AddTo(CLI::App& command);
+
+  /// Writes the JUnit file if one is asked for. Throws FileError.
+  void WriteJunit(const Report& report) const;
+
+  /// WriteJunit, then the report as text or JSON to stdout; returns its exit code.
+  int Print(const Report& report) const;
+};
+
+}  // namespace posgauge::cli

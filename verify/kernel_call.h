@@ -1,0 +1,41 @@
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "posgauge/verify/kernel_info.h"
+#include "posgauge/verify/tensor.h"
+
+namespace posgauge {
+
+/// The kernel said that it does not offer this call.
+class Unsupported : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The kernel failed at what it offers.
+class KernelFailure : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// A tensor of a call by its name in posgauge/kernel.h.
+struct Named {
+  std::string name;
+  Tensor tensor;
+};
+
+/// Every byte 0xFF: a NaN in every floating dtype, so that what a kernel leaves unwritten shows.
+Tensor Poisoned(Dtype dtype, std::vector<int64_t> shape);
+
+/// One call through the C interface; `in_place` hands the first output over as the input x too.
+/// Throws Unsupported and KernelFailure.
+void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<Named>& inputs,
+                std::vector<Named>& outputs, bool in_place);
+
+/// Text from a library, fit for any report: whatever is not printable ASCII becomes a '?'.
+std::string Printable(std::string text);
+
+}  // namespace posgauge

@@ -1,0 +1,134 @@
+#include "posgauge/verify/kernel_info.h"
+
+#include <algorithm>
+#include <array>
+#include <sstream>
+
+#include "posgauge/verify/kernel_call.h"
+
+namespace posgauge {
+
+namespace {
+
+std::vector<std::string> Words(const char* text) {
+  std::istringstream stream{std::string(text == nullptr ? "" : text)};
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) {
+  std::vector<TensorSpec> specs;
+  for (const std::string& word : Words(text)) {
+    const size_t colon = word.find(':');
+    if (colon == std::string::npos) {
+      throw FormatError(fmt::format("kernel {}: tensor '{}' must be name:dtype", kernel, word));
+    }
+    TensorSpec spec{word.substr(0, colon), {}};
+    std::istringstream dtypes(word.substr(colon + 1));
+    for (std::string dtype; std::getline(dtypes, dtype, ',');) {
+      try {
+        spec.dtypes.push_back(ParseDtype(dtype));
+      } catch (const ParameterError& error) {
+        throw FormatError(fmt::format("kernel {}: tensor {}: {}", kernel, spec.name, error.what()));
+      }
+    }
+    if (spec.dtypes.empty()) {
+      throw FormatError(fmt::format("kernel {}: tensor {} names no dtype", kernel, spec.name));
+    }
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+constexpr std::array<std::string_view, 5> kQuantities = {"frequencies", "table", "rotate",
+                                                         "rotate_backward", "embed"};
+
+}  // namespace
+
+KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) {
+  if (descriptor.size < sizeof(posgauge_kernel)) {
+    throw FormatError(fmt::format("kernel descriptor is {} bytes, this ABI needs {}",
+                                  descriptor.size, sizeof(posgauge_kernel)));
+  }
+  if (descriptor.name == nullptr || descriptor.quantity == nullptr || descriptor.run == nullptr) {
+    throw FormatError("kernel descriptor lacks a name, a quantity or a run function");
+  }
+  name = descriptor.name;
+  // Names stand in repro ids and reports.
+  const bool plain = !name.empty() && std::ranges::all_of(name, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+           c == '_' || c == '-';
+  });
+  if (!plain) {
+    throw FormatError(fmt::format(
+        "kernel '{}': a name is made of letters, digits, '.', '_' and '-'", Printable(name)));
+  }
+  quantity = descriptor.quantity;
+  if (std::ranges::find(kQuantities, quantity) == kQuantities.end()) {
+    throw FormatError(fmt::format("kernel {}: quantity must be one of {}, got '{}'", name,
+                                  fmt::join(kQuantities, ", "), quantity));
+  }
+  schemes = Words(descriptor.schemes);
+  if (schemes == std::vector<std::string>{"*"}) schemes.clear();
+  inputs = ParseSpecs(name, descriptor.inputs);
+  outputs = ParseSpecs(name, descriptor.outputs);
+  if (outputs.empty()) throw FormatError(fmt::format("kernel {} yields no tensor", name));
+  for (const std::string& word : Words(descriptor.pairings)) {
+    try {
+      pairings.push_back(ParseVariant<Pairing>("pairing", word));
+    } catch (const ParameterError& error) {
+      throw FormatError(fmt::format("kernel {}: {}", name, error.what()));
+    }
+  }
+  try {
+    contract = Contract::Parse(descriptor.contract == nullptr ? "" : descriptor.contract, io());
+  } catch (const ParameterError& error) {
+    throw FormatError(fmt::format("kernel {}: {}", name, error.what()));
+  }
+  if (quantity != "frequencies" && contract.store != io()) {
+    throw FormatError(fmt::format("kernel {}: its contract stores {}, its tensors are {}", name,
+                                  Name(contract.store), Name(io())));
+  }
+  invariances = Words(descriptor.invariances);
+  const bool needs_x = quantity == "rotate" || quantity == "rotate_backward" || quantity == "embed";
+  if (needs_x && (Input("x") == nullptr || outputs[0].name != "out")) {
+    throw FormatError(fmt::format("kernel {}: {} takes x and yields out", name, quantity));
+  }
+  const bool embeds = quantity == "embed";
+  const bool given_table = Input(embeds ? "rows" : "cos") != nullptr;
+  if (quantity != "frequencies" && !given_table && Input("positions") == nullptr) {
+    throw FormatError(fmt::format("kernel {} takes neither positions nor {}", name,
+                                  embeds ? "rows" : "cos and sin"));
+  }
+}
+
+Dtype KernelInfo::io() const {
+  const TensorSpec* x = Input("x");
+  return x != nullptr ? x->dtypes.front() : outputs.front().dtypes.front();
+}
+
+const TensorSpec* KernelInfo::Input(std::string_view tensor) const {
+  const auto at = std::ranges::find(inputs, tensor, &TensorSpec::name);
+  return at == inputs.end() ? nullptr : &*at;
+}
+
+bool KernelInfo::Declares(std::string_view invariance) const {
+  return std::ranges::find(invariances, invariance) != invariances.end();
+}
+
+// `*` means every scheme that has the quantity: a table of rows belongs to additions, one of cos
+// and sin to rotations.
+bool KernelInfo::Serves(const Scheme& scheme) const {
+  if (!schemes.empty() && std::ranges::find(schemes, Name(scheme)) == schemes.end()) return false;
+  const bool adds = quantity == "embed" || outputs[0].name == "rows";
+  if (!IsRotary(scheme)) return adds || quantity == "frequencies";
+  if (adds) return false;
+  const Rotary& layout = RotaryOf(scheme);
+  const bool paired = quantity == "frequencies" || quantity == "table" ||
+                      std::ranges::find(pairings, layout.pairing) != pairings.end();
+  const int64_t widest = kernel->largest_rotary_dim;
+  return paired && (widest == 0 || layout.rotary_dim <= widest);
+}
+
+}  // namespace posgauge

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "posgauge/schemes/base/scheme.h"
+#include "posgauge/verify/contract.h"
+#include "posgauge/verify/kernel.h"
+
+namespace posgauge {
+
+/// A tensor that a kernel takes or yields, as its descriptor says: "positions:i64,i32,f32".
+struct TensorSpec {
+  std::string name;
+  std::vector<Dtype> dtypes;  // the preferred first
+};
+
+/// A kernel's descriptor, read and checked. Throws FormatError that names the library's mistake.
+struct KernelInfo {
+  explicit KernelInfo(const posgauge_kernel& kernel);
+
+  const posgauge_kernel* kernel;
+  std::string name, quantity;
+  std::vector<std::string> schemes;  // empty: every scheme
+  std::vector<TensorSpec> inputs, outputs;
+  std::vector<Pairing> pairings;
+  Contract contract;
+  std::vector<std::string> invariances;
+
+  /// The dtype of x, or of the first output.
+  Dtype io() const;
+  const TensorSpec* Input(std::string_view tensor) const;
+  bool Declares(std::string_view invariance) const;
+  /// Whether it serves the scheme at all: kind, word, pairing, width. Positions are checked by the
+  /// call.
+  bool Serves(const Scheme& scheme) const;
+};
+
+}  // namespace posgauge
