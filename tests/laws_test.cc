@@ -388,8 +388,9 @@ TEST(comparisons, AreBlindOnlyIfAllAre) {
 TEST(unwrapped_frequency, EnclosesTheProvenFrequencies) {
   for (const std::string& name : GoodKernels()) {
     for (size_t scheme : {kRope, kYarn}) {
-      const Subject subject(AnyKernel(name), SchemeAt(scheme));
-      if (subject.info().quantity == "frequencies") continue;
+      const KernelInfo info = AnyKernel(name);
+      if (!info.Serves(SchemeAt(scheme)) || info.quantity == "frequencies") continue;
+      const Subject subject(info, SchemeAt(scheme));
       const UnwrappedFrequencies unwrapped = UnwrapFrequencies(subject, 131071);
       for (size_t i = 0; i < unwrapped.frequencies.size(); ++i) {
         const auto [middle, radius] = unwrapped.frequencies[i];

@@ -281,6 +281,8 @@ TEST(sinusoidal, DoesNotRotate) {
   EXPECT_THROW(subject.rotation(), ParameterError);
   EXPECT_THROW(subject.layout(), ParameterError);
   EXPECT_NO_THROW(subject.addition());
+  EXPECT_THROW(Subject(FaultyKernel("honest.rows.f32"), rotary), ParameterError);
+  EXPECT_THROW(Subject(FaultyKernel("honest.rotate.f32"), scheme), ParameterError);
   EXPECT_FALSE(FaultyKernel("honest.rows.f32").Serves(rotary));
   EXPECT_FALSE(FaultyKernel("honest.rotate.f32").Serves(scheme));
   EXPECT_FALSE(FaultyKernel("honest.table.f32").Serves(scheme));

@@ -121,9 +121,8 @@ bool KernelInfo::Declares(std::string_view invariance) const {
 // and sin to rotations.
 bool KernelInfo::Serves(const Scheme& scheme) const {
   if (!schemes.empty() && std::ranges::find(schemes, Name(scheme)) == schemes.end()) return false;
-  const bool adds = quantity == "embed" || outputs[0].name == "rows";
-  if (!IsRotary(scheme)) return adds || quantity == "frequencies";
-  if (adds) return false;
+  if (!IsRotary(scheme)) return Adds() || quantity == "frequencies";
+  if (Adds()) return false;
   const Rotary& layout = RotaryOf(scheme);
   const bool paired = quantity == "frequencies" || quantity == "table" ||
                       std::ranges::find(pairings, layout.pairing) != pairings.end();

@@ -37,6 +37,9 @@ namespace {
 
 // The one place where a scheme's kind chooses.
 Subject::Truth TruthFor(const KernelInfo& info, const Scheme& scheme) {
+  Require(info.quantity == "frequencies" || info.Adds() != IsRotary(scheme),
+          "kernel {} yields {} of another kind of scheme than {}", info.name, info.quantity,
+          Name(scheme));
   if (IsRotary(scheme)) return RotationTruth(info, scheme);
   return AdditionTruth(info, scheme);
 }

@@ -16,6 +16,7 @@ namespace posgauge {
 /// kernel takes. Copyable; calls may throw Unsupported and KernelFailure.
 class Subject {
  public:
+  /// Throws ParameterError where the kernel is of another kind of scheme.
   Subject(const KernelInfo& info, const Scheme& scheme);
 
   const KernelInfo& info() const { return info_; }
