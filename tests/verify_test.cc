@@ -606,8 +606,10 @@ TEST(repro, MalformedIdsAreRefusedByPart) {
        "'c/k/rope/p1/h4/s1/'"},
       {"/k/rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
       {"c//rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
-      {"c/k/rpe/p1/h4/s1", "scheme must be one of linear, llama3, ntk, rope, yarn, got \"rpe\""},
-      {"c/k//p1/h4/s1", "scheme must be one of linear, llama3, ntk, rope, yarn, got \"\""},
+      {"c/k/rpe/p1/h4/s1",
+       "scheme must be one of linear, llama3, ntk, rope, sinusoidal, yarn, got \"rpe\""},
+      {"c/k//p1/h4/s1",
+       "scheme must be one of linear, llama3, ntk, rope, sinusoidal, yarn, got \"\""},
       {"c/k/rope,base/p1/h4/s1", "a setting must be field=value, got \"base\""},
       {"c/k/rope,bass=1/p1/h4/s1",
        "rope has no field \"bass\": its fields are head_dim, rotary_dim, rotary_offset, pairing, "
@@ -685,7 +687,8 @@ TEST(case_file, RefusesWhatIsNoCase) {
     std::map<std::string, Tensor> tensors;
     std::string message;
   };
-  const std::string unknown = "quantity must be one of table, rotate, rotate_backward, got 'spin'";
+  const std::string unknown =
+      "quantity must be one of table, rotate, rotate_backward, embed, got 'spin'";
   const std::vector<Wrong> cases = {
       {std::nullopt, {}, "is no case file: its metadata has no posgauge_case"},
       {"[]", {}, "posgauge_case must hold a scheme and a quantity"},
@@ -693,7 +696,7 @@ TEST(case_file, RefusesWhatIsNoCase) {
       {R"({"scheme": 1, "quantity": 2})", {}, "posgauge_case must hold a scheme and a quantity"},
       {R"({"scheme": {"scheme": "rpe"}, "quantity": "table"})",
        {},
-       "scheme must be one of linear, llama3, ntk, rope, yarn, got \"rpe\""},
+       "scheme must be one of linear, llama3, ntk, rope, sinusoidal, yarn, got \"rpe\""},
       {metadata("spin"), {}, unknown},
       {metadata("table"), {}, "needs a tensor positions of one axis"},
       {metadata("table"),
