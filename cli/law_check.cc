@@ -16,14 +16,7 @@ std::vector<Verdict> CheckLawsOf(const Subject& subject, const std::vector<Subje
     // of this kernel.
     if (!AppliesTo(law, subject.info().quantity)) continue;
     if (AppliesTo(law, "frequencies") && !subject.NotCovered().empty()) continue;
-    Verdict verdict = CheckLaw(law, subject, standard);
-    // A law compares stored values, and one rounding to eight bits may be above the share of them
-    // at which a comparison is blind. That the contract itself is not is another check's to say.
-    if (verdict.outcome == Outcome::blind && SizeOf(subject.io()) == 1) {
-      verdict.outcome = Outcome::unsupported;
-      verdict.note = fmt::format("{} is too coarse for this law to tell", Name(subject.io()));
-    }
-    verdicts.push_back(std::move(verdict));
+    verdicts.push_back(CheckLaw(law, subject, standard));
   }
   return verdicts;
 }

@@ -8,8 +8,7 @@
 namespace posgauge::cli {
 
 /// The laws of a subject's scheme over the standard cases of a plan. `others` are the kernels at
-/// hand: a law that needs a forward kernel and its transpose finds the partner there. A law that is
-/// blind in eight bits is `unsupported`.
+/// hand: a law that needs a forward kernel and its transpose finds the partner there.
 std::vector<Verdict> CheckLawsOf(const Subject& subject, const std::vector<Subject>& others,
                                  const CheckPlan& plan, int64_t largest_position);
 

@@ -392,7 +392,7 @@ TEST(kernel, MalformedDescriptorsAreRefusedByName) {
        "kernel toy.rotate: pairing must be one of half, interleaved, got \"neox\""},
       {[](auto& k) { k.contract = "rotate=f33"; },
        "kernel toy.rotate: contract: rotate must be one of exact, turn64, turn96, dd, f64, f32, "
-       "f16, bf16, got \"f33\""},
+       "f16, bf16, f8e4m3, f8e5m2, got \"f33\""},
       {[](auto& k) { k.contract = "store=bf16"; },
        "kernel toy.rotate: its contract stores bf16, its tensors are f32"},
   };
