@@ -137,24 +137,33 @@ void RunBlock(const Subject& subject, const Truth& truth, const std::vector<doub
   });
 }
 
+// Where the kernel's own answer ended the check, that is the outcome.
+void Overrule(Verdict& verdict, const Running& running) {
+  if (!running.ended) return;
+  verdict.outcome = running.ended->first;
+  verdict.note = running.ended->second;
+}
+
 KernelCheck Conclude(const Subject& subject, const Running& running, const CheckPlan& plan) {
   const std::string& name = subject.info().name;
   KernelCheck check;
   check.keeps_contract = ToVerdict("contract", kContractClaim, name, running.all.contract);
-  if (running.ended) {
-    check.keeps_contract.outcome = running.ended->first;
-    check.keeps_contract.note = running.ended->second;
-    return check;
+  Overrule(check.keeps_contract, running);
+  if (!running.ended) {
+    check.blind = running.all.contract.blind;
+    check.contract_horizon = running.all.contract.holds_to;
   }
-  check.blind = running.all.contract.blind;
   if (subject.info().quantity == "frequencies") return check;
   check.adequate =
       ToVerdict("adequate", BudgetClaim(subject.scheme(), plan.budget), name, running.all.budget);
-  check.contract_horizon = running.all.contract.holds_to;
+  Overrule(*check.adequate, running);
+  check.planned = plan.positions.size();
+  if (running.ended) return check;
   check.adequate_horizon = running.all.budget.holds_to;
-  if (running.positions < plan.positions.size()) {
-    check.keeps_contract.note = fmt::format("{} of {} positions are in the kernel's range",
-                                            running.positions, plan.positions.size());
+  check.served = running.positions;
+  if (check.served < check.planned) {
+    check.keeps_contract.note =
+        fmt::format("{} of {} positions are in the kernel's range", check.served, check.planned);
   }
   return check;
 }

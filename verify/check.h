@@ -21,14 +21,16 @@ struct CheckPlan {
 struct KernelCheck {
   Verdict keeps_contract;           // against the truth given what posgauge supplied
   std::optional<Verdict> adequate;  // against exact arithmetic; absent for frequencies
-  double contract_horizon = 0;  // largest position up to which every checked one keeps the contract
-  double adequate_horizon = 0;  // the same for the budget
-  uint64_t blind = 0;           // values whose bound could not have failed
+  // Largest position up to which every checked one keeps the contract, -1 if the first does not or
+  // the kernel answered no call; the same for the budget.
+  double contract_horizon = -1, adequate_horizon = -1;
+  uint64_t blind = 0;                // values whose bound could not have failed
+  uint64_t planned = 0, served = 0;  // positions of the plan, and those in the kernel's range
 };
 
 /// Checks kernels of one scheme side by side: positions go by in blocks, whose truth is enclosed
 /// once for all. Positions beyond a kernel's declared range are left out for it; none left is
-/// `unsupported`. A kernel that answers `unsupported` or fails gives a verdict that says so.
+/// `unsupported`. A kernel that answers `unsupported` or fails gives verdicts that say so.
 std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, const CheckPlan& plan);
 
 /// The input of a kernel that takes one, over the plan: PlanInput or PlanEmbeddings.

@@ -104,11 +104,15 @@ std::string ToText(const Report& report) {
 }
 
 nlohmann::ordered_json ToJson(const Report& report) {
-  nlohmann::ordered_json json = {
-      {"posgauge_report", 1},      {"command", report.command},
-      {"target", report.target},   {"exit_code", report.exit_code},
-      {"facts", report.facts},     {"conclusion", report.conclusion},
-      {"kernels", report.kernels}, {"verdicts", nlohmann::ordered_json::array()}};
+  nlohmann::ordered_json json = {{"posgauge_report", 1},
+                                 {"command", report.command},
+                                 {"target", report.target},
+                                 {"exit_code", report.exit_code},
+                                 {"facts", report.facts},
+                                 {"conclusion", report.conclusion},
+                                 {"kernels", report.kernels},
+                                 {"coverage", report.coverage},
+                                 {"verdicts", nlohmann::ordered_json::array()}};
   for (const Verdict& verdict : report.verdicts) json["verdicts"].push_back(ToJson(verdict));
   return json;
 }
