@@ -16,6 +16,17 @@ bool Matches(std::string_view pattern, std::string_view name) {
          Matches(pattern.substr(1), name.substr(1));
 }
 
+std::string ShellWord(const std::string& word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+:,=@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 void KernelOptions::AddTo(CLI::App& command) {
   command.add_option("--library", libraries,
                      "shared library that exports posgauge_kernels (posgauge/kernel.h); without it "
