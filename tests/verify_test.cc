@@ -599,7 +599,7 @@ TEST(repro, MalformedIdsAreRefusedByPart) {
        "direction, base"},
       {"c/k/rope,base=nan/p1/h4/s1", "rope.base must be a finite number, got nan"},
       {"c/k/rope,rotary_dim=130/p1/h4/s1",
-       "rope.rotary_dim must be even and in 0..128 (head_dim), got 130"},
+       "rope.rotary_dim must be even and in 2..128 (head_dim), got 130"},
       {"c/k/rope/p/h4/s1", "repro id: position must be a number, got ''"},
       {"c/k/rope/pone/h4/s1", "repro id: position must be a number, got 'one'"},
       {"c/k/rope/p1x/h4/s1", "repro id: position must be a number, got '1x'"},
