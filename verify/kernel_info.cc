@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <sstream>
 
 #include "posgauge/verify/kernel_call.h"
@@ -91,6 +92,12 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
                                   Name(contract.store), Name(io())));
   }
   invariances = Words(descriptor.invariances);
+  const double farthest = descriptor.largest_position;
+  if (!std::isfinite(farthest) || farthest < 0) {
+    throw FormatError(fmt::format(
+        "kernel {}: largest_position must be 0 (no limit) or a number of tokens above 0, got {}",
+        name, farthest));
+  }
   const bool needs_x = quantity == "rotate" || quantity == "rotate_backward" || quantity == "embed";
   if (needs_x && (Input("x") == nullptr || outputs[0].name != "out")) {
     throw FormatError(fmt::format("kernel {}: {} takes x and yields out", name, quantity));
