@@ -96,7 +96,7 @@ Findings JudgeAddition(const CaseFile& asked, const Safetensors& result, const O
   const AdditionBound bound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values,
                             exact.RowIndex(0));
   const Added added{exact, asked.positions, embeds ? &asked.x : nullptr, out};
-  return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget)};
+  return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget.spacings)};
 }
 
 Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,

@@ -136,9 +136,11 @@ void Print(const GroupFacts& facts, size_t most) {
   fmt::print("\n{}{}: {}\n", group.kind,
              group.layers.empty() ? "" : fmt::format(" (layers {})", Ranges(group.layers)),
              Name(group.scheme));
-  PrintLine("channels", fmt::format("{}-{} of {} rotate, {} pairs", rotary.rotary_offset,
-                                    rotary.rotary_offset + rotary.rotary_dim - 1, rotary.head_dim,
-                                    rotary.Pairs()));
+  PrintLine("channels", rotary.rotary_dim == 0
+                            ? fmt::format("none of {} rotate", rotary.head_dim)
+                            : fmt::format("{}-{} of {} rotate, {} pairs", rotary.rotary_offset,
+                                          rotary.rotary_offset + rotary.rotary_dim - 1,
+                                          rotary.head_dim, rotary.Pairs()));
   const nlohmann::ordered_json fields = ToJson(group.scheme);
   for (const auto& [name, value] : fields.items()) {
     const bool told =

@@ -35,18 +35,6 @@ struct Options {
   bool exhaustive = false, golden_is_given = false;
 };
 
-// Lengths in tokens that a scheme's behaviour may change at.
-std::vector<int64_t> LengthsOf(const Scheme& scheme) {
-  std::vector<int64_t> lengths;
-  const nlohmann::ordered_json fields = ToJson(scheme);
-  for (const auto& [name, value] : fields.items()) {
-    if (name.ends_with("length") && value.is_number_integer()) {
-      lengths.push_back(value.get<int64_t>());
-    }
-  }
-  return lengths;
-}
-
 // What every position is checked over.
 std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
   return IsRotary(scheme) ? fmt::format("{} pairs, {} heads", FrequencyCount(scheme), plan.heads)
@@ -144,7 +132,8 @@ class Gate {
       ReproId id{.check = verdict.check,
                  .kernel = verdict.subject,
                  .scheme = group.scheme,
-                 .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest()},
+                 .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest(),
+                                            model_.max_position},
                  .heads = plan.heads,
                  .seed = plan.seed};
       if (single && verdict.first_failure) id.positions = verdict.first_failure->position;

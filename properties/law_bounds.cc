@@ -46,7 +46,7 @@ RotaryBound FixedAngleBound(const Subject& subject) {
 // they are the rounded ones, given in that arithmetic.
 RotaryBound FixedTableBound(const Subject& subject) {
   const Contract contract = WithExactAngle(subject);
-  const double tau = FixedAngleBound(subject).Table(0, 0);
+  const double tau = subject.layout().Pairs() > 0 ? FixedAngleBound(subject).Table(0, 0) : 0;
   return Rebound(subject, contract, subject.magnitude() * (1 + tau), {.table = contract.rotate});
 }
 

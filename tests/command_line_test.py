@@ -207,6 +207,19 @@ class Gate(unittest.TestCase):
         self.assertIn("waived", result.stdout)
 
 
+    def test_nothing_executed_is_not_a_pass(self):
+        # Without a channel that rotates a table has no entry.
+        arguments = ("gate", "--scheme", "rope", "--set", "rotary_dim=0", "--set", "head_dim=8",
+                     "--positions", 32, "--waive", "frequency,table", "--kernel")
+        result = run(*arguments, "fast.table.*")
+        self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+        self.assertIn("NOTHING PROVEN: 0 checks passed, 0 failed", result.stdout)
+        # The others have something to compare: a magnitude, channels that are copied.
+        for kernel in ("fast.frequencies", "fast.rotate.f32"):
+            result = run(*arguments, kernel)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+
 class FaultyKernels(unittest.TestCase):
     """Wrong kernels through the same interface: red, with a place and a line that repeats it."""
 
@@ -215,7 +228,9 @@ class FaultyKernels(unittest.TestCase):
                    "--waive", "frequency,table")
 
     def test_honest_ones_pass(self):
-        for kernel in ("honest.rotate.f32", "honest.rotate.bf16", "honest.table.f16"):
+        for kernel in ("honest.rotate.f32", "honest.rotate.bf16", "honest.table.f16",
+                       "honest.rotate.f8e4m3", "honest.rotate_backward.f8e5m2",
+                       "honest.table.f8e4m3", "honest.table.f8e5m2"):
             with self.subTest(kernel=kernel):
                 result = self.gate(kernel)
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -262,6 +277,32 @@ class Compare(unittest.TestCase):
             result = run("compare", golden, golden)
             self.assertEqual(result.returncode, 4, result.stderr)
             self.assertIn("no verdict", result.stdout)
+
+
+class GoldenWrite(unittest.TestCase):
+    def test_vectors_that_no_plan_names_go(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            plans, out = folder / "plans", folder / "vectors"
+            shutil.copytree("golden", plans, ignore=shutil.ignore_patterns("vectors"))
+            plan = json.loads((plans / "rope.json").read_text())
+            names = [manifest["name"] for manifest in plan["manifests"]]
+            write = ("golden", "write", "--plans", plans, "--out", out)
+            self.assertEqual(run(*write).returncode, 0)
+            # A file of somebody else, and one that is no manifest, of names that no plan has.
+            other = json.loads((out / "rope" / f"{names[0]}.json").read_text())
+            other["generator"]["name"] = "somebody"
+            (out / "rope" / "theirs.json").write_text(json.dumps(other))
+            (out / "rope" / "notes.json").write_text("[")
+            del plan["manifests"][0]
+            (plans / "rope.json").write_text(json.dumps(plan))
+            result = run(*write)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"{names[0]}.json: removed, no plan names it", result.stdout)
+            self.assertEqual(result.stdout.count("removed"), 1)
+            left = {path.name for path in (out / "rope").iterdir()}
+            self.assertEqual(left, {"theirs.json", "notes.json"} | {
+                name + suffix for name in names[1:] for suffix in (".json", ".safetensors")})
 
 
 if __name__ == "__main__":

@@ -99,6 +99,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"rope", {"base=1e-30"}},
     {"rope", {"base=1.0000001"}},
     {"rope", {"rotary_dim=2"}},
+    {"rope", {"rotary_dim=0", "head_dim=8"}},
     {"linear", {"factor=3.7"}},
     {"ntk", {"factor=0.3"}},
     {"ntk", {"factor=1e6", "form=dynamic", "trained_length=4096", "length=1099511627776"}},

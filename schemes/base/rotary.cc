@@ -12,9 +12,8 @@ constexpr int64_t kMaxHeadDim = 65536;
 void Rotary::Validate() const {
   Require(head_dim >= 1 && head_dim <= kMaxHeadDim, "head_dim must be in 1..{}, got {}",
           kMaxHeadDim, head_dim);
-  // Width 0 would be no positional encoding at all.
-  Require(rotary_dim >= 2 && rotary_dim <= head_dim && rotary_dim % 2 == 0,
-          "rotary_dim must be even and in 2..{} (head_dim), got {}", head_dim, rotary_dim);
+  Require(rotary_dim >= 0 && rotary_dim <= head_dim && rotary_dim % 2 == 0,
+          "rotary_dim must be even and in 0..{} (head_dim), got {}", head_dim, rotary_dim);
   Require(rotary_offset >= 0 && rotary_offset <= head_dim - rotary_dim,
           "rotary_offset must be in 0..{} (head_dim {} - rotary_dim {}), got {}",
           head_dim - rotary_dim, head_dim, rotary_dim, rotary_offset);

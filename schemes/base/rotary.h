@@ -40,14 +40,14 @@ struct Rotary {
                : std::array{rotary_offset + 2 * pair, rotary_offset + 2 * pair + 1};
   }
 
-  /// Throws ParameterError: "rotary_dim must be even and in 2..128 (head_dim), got 130".
+  /// Throws ParameterError: "rotary_dim must be even and in 0..128 (head_dim), got 130".
   void Validate() const;
 
   /// Calls visit(name, value, description) for every field, in order.
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("head_dim", self.head_dim, "channels of a head");
-    visit("rotary_dim", self.rotary_dim, "channels that rotate, even, 2 to head_dim");
+    visit("rotary_dim", self.rotary_dim, "channels that rotate, even, at most head_dim");
     visit("rotary_offset", self.rotary_offset,
           "first channel that rotates: 0 is a prefix, head_dim - rotary_dim a suffix");
     visit("pairing", self.pairing,

@@ -228,6 +228,7 @@ EDGES = {
         {"width": 26, "base": 2.0 ** 24, "layout": "halves", "frequency_shift": 1,
          "odd_width": "refuse"}],
     "rope": [{"base": 1.0}, {"base": 0.5}, {"base": 2.0, "rotary_dim": 2, "head_dim": 2},
+             {"rotary_dim": 0, "head_dim": 8, "rotary_offset": 3},
              {"base": 2.0 ** 24, "rotary_dim": 96, "head_dim": 96}],
     "linear": [{"factor": 1.0}, {"base": 1.0, "factor": 3.0}, {"factor": 2.0 ** 19, "base": 2.0}],
     "ntk": [{"form": "aware", "factor": 1.0, "trained_length": None, "length": None, **WIDE},
