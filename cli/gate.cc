@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
 
 #include <fmt/format.h>
@@ -37,7 +38,10 @@ struct Options {
 
 // What every position is checked over.
 std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
-  return IsRotary(scheme) ? fmt::format("{} pairs, {} heads", FrequencyCount(scheme), plan.heads)
+  return IsRotary(scheme) ? fmt::format("{} pairs, {} heads{}", FrequencyCount(scheme), plan.heads,
+                                        plan.all_heads > plan.heads
+                                            ? fmt::format(" (all {} at a few)", plan.all_heads)
+                                            : "")
                           : fmt::format("{} channels", WidthOf(scheme));
 }
 
@@ -53,6 +57,7 @@ class Gate {
     }
     report_.command = "gate";
     report_.target = model_.source;
+    for (const std::string& note : model_.notes) report_.facts.push_back("note: " + note);
   }
 
   Report Run() {
@@ -69,8 +74,9 @@ class Gate {
     if (model_.max_position) lengths.push_back(*model_.max_position);
     const int64_t largest = Largest();
     const int64_t count = options_.exhaustive ? largest + 1 : options_.plan.positions;
-    return {PlanPositions(count, largest, lengths), options_.plan.heads, options_.plan.seed,
-            options_.budget.spacings};
+    return {PlanPositions(count, largest, lengths, options_.plan.seed), options_.plan.heads,
+            options_.plan.seed, options_.budget.spacings,
+            std::min<int64_t>(model_.num_attention_heads.value_or(0), 4096)};
   }
 
   int64_t Largest() const { return options_.plan.Largest(model_); }
@@ -79,8 +85,12 @@ class Gate {
     const CheckPlan plan = PlanFor(group);
     std::vector<Subject> subjects;
     std::vector<const KernelInfo*> serving;
+    std::map<std::string, std::vector<std::string>> left_out;  // by reason
     for (const KernelInfo& info : kernels_) {
-      if (!info.Serves(group.scheme)) continue;
+      if (const std::string why = info.WhyNot(group.scheme); !why.empty()) {
+        left_out[why].push_back(info.name);
+        continue;
+      }
       subjects.emplace_back(info, group.scheme);
       serving.push_back(&info);
     }
@@ -90,9 +100,10 @@ class Gate {
                     plan.positions.size(), Largest(), Widths(group.scheme, plan), plan.seed,
                     golden_ ? fmt::format("{} golden files for it", golden_->CountFor(group.scheme))
                             : fmt::format("no golden vectors at {}", options_.golden)));
-    size_t width = 0;
+    const std::string title = fmt::format("{} kernels", Name(group.scheme));
+    size_t width = title.size();
     for (const KernelInfo* info : serving) width = std::max(width, info->name.size());
-    report_.summaries.push_back(SummaryHead(fmt::format("{} kernels", Name(group.scheme)), width));
+    report_.summaries.push_back(SummaryHead(title, width));
     std::vector<KernelCheck> checks = CheckKernels(subjects, plan);
     std::vector<KernelResult> results;
     for (size_t i = 0; i < subjects.size(); ++i) {
@@ -103,8 +114,15 @@ class Gate {
     }
     for (KernelResult& result : results) {
       report_.summaries.push_back(Summary(result, width));
+      if (const std::string line = ContractLine(result); !line.empty()) {
+        report_.summaries.push_back(line);
+      }
       report_.kernels.push_back(KernelJson(result, group));
       Record(group, plan, result);
+    }
+    for (const auto& [why, names] : left_out) {
+      report_.summaries.push_back(fmt::format("  left out, {}: {}", why, fmt::join(names, ", ")));
+      report_.left_out.push_back({{"layers", group.kind}, {"why", why}, {"kernels", names}});
     }
     coverage_.Add(group, results, options_.require.Adequate());
     if (!options_.dump.empty()) Dump(group, subjects, plan);
@@ -134,9 +152,10 @@ class Gate {
                  .scheme = group.scheme,
                  .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest(),
                                             model_.max_position},
-                 .heads = plan.heads,
+                 .heads = single ? result.check.heads : plan.heads,
                  .seed = plan.seed};
-      if (single && verdict.first_failure) id.positions = verdict.first_failure->position;
+      if (single && verdict.first_failure && verdict.first_failure->positioned)
+        id.positions = verdict.first_failure->position;
       if (verdict.outcome == Outcome::fail) {
         verdict.repro = fmt::format("posgauge repro {}{}", id.Text(), ReproOptions(verdict));
       }
@@ -145,10 +164,7 @@ class Gate {
     };
     add(result.check.keeps_contract, true);
     if (result.check.blind > 0) {
-      blind_.push_back(fmt::format(
-          "{} {:.3g} %", result.info->name,
-          100.0 * static_cast<double>(result.check.blind) /
-              static_cast<double>(std::max<uint64_t>(result.check.keeps_contract.use.count(), 1))));
+      blind_.push_back(fmt::format("{} {}", result.info->name, BlindShare(result.check)));
     }
     if (const std::optional<Verdict>& adequate = result.check.adequate) {
       if (adequate->outcome == Outcome::fail) inadequate_.push_back(result.info->name);
@@ -271,7 +287,8 @@ void AddGate(CLI::App& program, int& exit_code) {
   options->scheme.AddTo(command);
   options->kernels.AddTo(command);
   options->plan.AddTo(command);
-  command.add_flag("--exhaustive", options->exhaustive, "every position up to the largest");
+  command.add_flag("--exhaustive", options->exhaustive, "every position up to the largest")
+      ->excludes(command.get_option("--positions"));
   options->budget.AddTo(command);
   options->require.AddTo(command);
   command.add_option("--waive", options->waive,
@@ -284,8 +301,10 @@ void AddGate(CLI::App& program, int& exit_code) {
         options->golden_is_given = true;
       },
       "folder of golden vectors; golden/vectors where that exists");
-  command.add_option("--dump", options->dump,
-                     "also write the cases and the kernels' answers to this folder, for compare");
+  command
+      .add_option("--dump", options->dump,
+                  "also write the cases and the kernels' answers to this folder, for compare")
+      ->check(NotEmpty());
   options->report.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }

@@ -63,6 +63,18 @@ std::string Summary(const KernelResult& result, size_t width) {
              Share(result.golden));
 }
 
+std::string BlindShare(const KernelCheck& check) {
+  return fmt::format("{:.3g} %", 100.0 * static_cast<double>(check.blind) /
+                                     static_cast<double>(std::max<uint64_t>(check.telling, 1)));
+}
+
+std::string ContractLine(const KernelResult& result) {
+  const KernelCheck& check = result.check;
+  const bool short_of = check.adequate && check.adequate->outcome == Outcome::fail;
+  if (!short_of && check.blind == 0) return "";
+  return fmt::format("    declares {}; {} blind", result.info->contract.Text(), BlindShare(check));
+}
+
 nlohmann::ordered_json KernelJson(const KernelResult& result, const LayerGroup& group) {
   const KernelCheck& check = result.check;
   nlohmann::ordered_json json = {
@@ -74,6 +86,7 @@ nlohmann::ordered_json KernelJson(const KernelResult& result, const LayerGroup& 
       {"keeps_contract", std::string(VariantName(check.keeps_contract.outcome))},
       {"contract_horizon", check.contract_horizon},
       {"blind_values", check.blind},
+      {"telling_values", check.telling},
       {"adequate", nullptr},
       {"adequate_horizon", nullptr},
       {"positions_planned", check.planned},

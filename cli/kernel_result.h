@@ -28,6 +28,13 @@ struct KernelResult {
 std::string SummaryHead(std::string_view title, size_t width);
 std::string Summary(const KernelResult& result, size_t width);
 
+/// The kernel's complete contract, for a kernel whose contract alone says too little: one that is
+/// not adequate or has blind values; empty for others.
+std::string ContractLine(const KernelResult& result);
+
+/// "12.5 %": values that could not have failed, of those that tell something of an angle.
+std::string BlindShare(const KernelCheck& check);
+
 /// One of `kernels` in docs/verdicts.md.
 nlohmann::ordered_json KernelJson(const KernelResult& result, const LayerGroup& group);
 
