@@ -34,7 +34,9 @@ struct KernelInfo {
   bool Declares(std::string_view invariance) const;
   /// Whether it serves the scheme at all: kind, word, pairing, width. Positions are checked by the
   /// call.
-  bool Serves(const Scheme& scheme) const;
+  bool Serves(const Scheme& scheme) const { return WhyNot(scheme).empty(); }
+  /// Why it does not serve the scheme, in words; empty if it does.
+  std::string WhyNot(const Scheme& scheme) const;
 };
 
 }  // namespace posgauge
