@@ -44,9 +44,14 @@ std::vector<KernelInfo> KernelOptions::Resolve() const {
   for (const std::string& library : libraries) {
     for (KernelInfo& info : LoadKernels(library)) all.push_back(std::move(info));
   }
-  if (kernels.empty()) return all;
   std::vector<std::string> names;
-  for (const KernelInfo& info : all) names.push_back(info.name);
+  for (const KernelInfo& info : all) {
+    // Reports and repro ids name a kernel by this word alone.
+    Require(std::ranges::find(names, info.name) == names.end(),
+            "two libraries have a kernel {}: give them one at a time", info.name);
+    names.push_back(info.name);
+  }
+  if (kernels.empty()) return all;
   for (const std::string& pattern : kernels) {
     Require(std::ranges::any_of(names, [&](const auto& name) { return Matches(pattern, name); }),
             "--kernel {} matches none of {}", pattern, fmt::join(names, ", "));
