@@ -12,6 +12,7 @@
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/coverage.h"
 #include "posgauge/cli/golden_check.h"
+#include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/cli/scheme_options.h"
@@ -32,7 +33,7 @@ struct Options {
   BudgetOption budget;
   RequireOption require;
   ReportOptions report;
-  std::string golden = "golden/vectors", dump, waive;
+  std::string golden = DefaultGoldenFolder(), dump, waive;
   bool exhaustive = false, golden_is_given = false;
 };
 
@@ -300,7 +301,7 @@ void AddGate(CLI::App& program, int& exit_code) {
         options->golden = folder;
         options->golden_is_given = true;
       },
-      "folder of golden vectors; golden/vectors where that exists");
+      "folder of golden vectors; golden/vectors if there is one, else those installed");
   command
       .add_option("--dump", options->dump,
                   "also write the cases and the kernels' answers to this folder, for compare")

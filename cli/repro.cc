@@ -6,6 +6,7 @@
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/golden_check.h"
+#include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/verify/check.h"
@@ -18,7 +19,7 @@ namespace {
 
 struct Options {
   KernelOptions kernels;
-  std::string id, golden = "golden/vectors";
+  std::string id, golden = DefaultGoldenFolder();
   BudgetOption budget;
 };
 

@@ -36,10 +36,10 @@ struct EnclosedValues {
 /// requested rounding is decided (Ziv). Immutable; safe to share between threads.
 ///
 /// Rounding is to nearest, ties to even, once, straight to the dtype, subnormals included; what
-/// rounds beyond the largest number is an infinity, in f8e4m3 a NaN of its sign. An exact zero keeps the sign of the input
-/// it comes from at angle zero and is +0 elsewhere, in scores too. A pair with a NaN or an infinity
-/// in the input gives NaN in both channels (at angle zero the finite partner of such a channel
-/// too).
+/// rounds beyond the largest number is an infinity, in f8e4m3 a NaN of its sign. An exact zero
+/// keeps the sign of the input it comes from at angle zero and is +0 elsewhere, in scores too. A
+/// pair with a NaN or an infinity in the input gives NaN in both channels (at angle zero the finite
+/// partner of such a channel too).
 class ExactRotation {
  public:
   /// Opaque; for this room's own files.

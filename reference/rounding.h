@@ -38,16 +38,15 @@ std::optional<Decided> Decide(const Interval<Digits>& enclosure, Format format,
   decided.value = RoundReal(lo, format);
   const double other = RoundReal(hi, format);
   // A NaN is what overflows in a format without infinities: one outcome like any other.
-  const bool same =
-      decided.value == other || (std::isnan(decided.value) && std::isnan(other));
+  const bool same = decided.value == other || (std::isnan(decided.value) && std::isnan(other));
   if (!same || std::signbit(decided.value) != std::signbit(other)) return std::nullopt;
   if (with_distance && std::isfinite(decided.value)) {
     const int64_t distance = DistanceInUlps(lo, format, decided.value);
     if (distance != DistanceInUlps(hi, format, decided.value)) return std::nullopt;
     decided.distance = static_cast<int32_t>(distance);
   }
-  const bool exact = enclosure.IsPoint() && std::isfinite(decided.value) &&
-                     mpfr_cmp_d(lo, decided.value) == 0;
+  const bool exact =
+      enclosure.IsPoint() && std::isfinite(decided.value) && mpfr_cmp_d(lo, decided.value) == 0;
   decided.proof = exact ? Proof::exact : Proof::proven;
   return decided;
 }

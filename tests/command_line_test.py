@@ -333,6 +333,51 @@ class Compare(unittest.TestCase):
             self.assertIn("no verdict", result.stdout)
 
 
+class AddedRows(unittest.TestCase):
+    """A scheme that does not rotate goes the same ways."""
+
+    SCHEME = ("--scheme", "sinusoidal", "--set", "width=9", "--set", "layout=halves", "--set",
+              "frequency_shift=1", "--set", "odd_width=zero", "--set", "start=2", "--set",
+              "padding_index=1", "--positions", "64", "--max-position", "4095")
+
+    def test_our_kernels_hold(self):
+        result = run("gate", *self.SCHEME, "--json")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        kernels = [kernel["name"] for kernel in json.loads(result.stdout)["kernels"]]
+        self.assertIn("fast.rows.f32", kernels)
+        self.assertIn("fast.embed.bf16", kernels)
+        self.assertNotIn("fast.rotate.f32", kernels)
+
+    def test_a_fault_is_found_and_repeated(self):
+        for kernel in ("faulty.start_ignored.embed.f32", "faulty.sin_sign.rows.bf16"):
+            result = run("gate", *self.SCHEME, "--library", FAULTY, "--kernel", kernel)
+            self.assertEqual(result.returncode, 1, result.stdout)
+            command = [line.split("posgauge repro ")[1] for line in result.stdout.splitlines()
+                       if "posgauge repro contract/" in line][0]
+            again = run("repro", *command.split())
+            self.assertEqual(again.returncode, 1, again.stdout)
+            self.assertIn(kernel, again.stdout)
+
+    def test_dumped_answers_are_judged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            run("gate", *self.SCHEME, "--library", FAULTY, "--dump", folder)
+            for quantity, form in (("table", "rows"), ("embed", "embed")):
+                case = folder / f"all.{quantity}.f32.case.safetensors"
+                honest = run("compare", case, folder / f"all.honest.{form}.f32.safetensors")
+                self.assertEqual(honest.returncode, 0, honest.stdout + honest.stderr)
+                faulty = run("compare", case, folder / f"all.faulty.sin_sign.{form}.f32.safetensors")
+                self.assertEqual(faulty.returncode, 1, faulty.stdout + faulty.stderr)
+
+    def test_what_asks_for_a_rotation_is_refused_in_one_line(self):
+        for command in (("describe",), ("audit",), ("table",)):
+            result = run(*command, "--scheme", "sinusoidal")
+            self.assertEqual(result.returncode, 2, result.stdout)
+            self.assertEqual(result.stdout, "")
+            self.assertEqual(result.stderr.count("\n"), 1)
+            self.assertIn("sinusoidal does not rotate", result.stderr)
+
+
 class GoldenWrite(unittest.TestCase):
     def test_vectors_that_no_plan_names_go(self):
         with tempfile.TemporaryDirectory() as folder:
