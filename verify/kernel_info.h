@@ -37,7 +37,9 @@ struct KernelInfo {
   bool Adds() const { return quantity == "embed" || outputs[0].name == "rows"; }
   /// Whether it serves the scheme at all: kind, word, pairing, width. Positions are checked by the
   /// call.
-  bool Serves(const Scheme& scheme) const;
+  bool Serves(const Scheme& scheme) const { return WhyNot(scheme).empty(); }
+  /// Why it does not serve the scheme, in words; empty if it does.
+  std::string WhyNot(const Scheme& scheme) const;
 };
 
 }  // namespace posgauge
