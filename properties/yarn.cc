@@ -127,7 +127,10 @@ void AddMagnitude(Comparisons& comparisons, const Subject& subject, DoubleDouble
   const double got = subject.Frequencies().magnitude;
   const double e = std::max(0x1p-53, 2 * subject.bound().Frequency(0));
   comparisons.Add(0, std::fabs((got - want.high) - want.low), e * want.high, want.high, [&] {
-    return Witness{.where = "magnitude", .got = HexFloat(got), .want = HexFloat(want.high)};
+    return Witness{.where = "magnitude",
+                   .got = HexFloat(got),
+                   .want = HexFloat(want.high),
+                   .positioned = false};
   });
 }
 

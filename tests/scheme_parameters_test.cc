@@ -45,7 +45,14 @@ const json& Changed() {
                               {"attention_factor", 1.5},
                               {"mscale", 0.5},
                               {"mscale_all_dim", 0.25},
-                              {"inverted_ramp", "ggml"}};
+                              {"inverted_ramp", "ggml"},
+                              {"width", 96},
+                              {"layout", "flipped"},
+                              {"frequency_shift", 2},
+                              {"odd_width", "zero"},
+                              {"scale", 2.5},
+                              {"start", -3},
+                              {"padding_index", 1}};
   return values;
 }
 
@@ -58,8 +65,9 @@ json AllChanged(const std::string& name) {
   return object;
 }
 
-TEST(SchemeParameters, ServesFiveSchemesInOrder) {
-  EXPECT_EQ(Names(), (std::vector<std::string>{"linear", "llama3", "ntk", "rope", "yarn"}));
+TEST(SchemeParameters, ServesSixSchemesInOrder) {
+  EXPECT_EQ(Names(),
+            (std::vector<std::string>{"linear", "llama3", "ntk", "rope", "sinusoidal", "yarn"}));
 }
 
 TEST(SchemeParameters, JsonRoundTripsEveryField) {
@@ -78,8 +86,10 @@ TEST(SchemeParameters, EveryFieldIsSettableAloneAndReachesTheScheme) {
     for (const FieldInfo& field : info.fields) {
       if (!Changed().contains(field.name)) continue;
       const json& value = Changed()[field.name];
-      std::vector<std::string> settings = {"head_dim=128", "rotary_dim=96"};
-      if (field.name == "head_dim") settings = {};
+      std::vector<std::string> settings;
+      if (IsRotary(ParseScheme(info.name, {})) && field.name != "head_dim") {
+        settings = {"head_dim=128", "rotary_dim=96"};
+      }
       if (field.name == "rotary_dim") settings = {"head_dim=128"};
       settings.push_back(field.name + "=" +
                          (value.is_string() ? value.get<std::string>() : value.dump()));
@@ -119,7 +129,7 @@ TEST(SchemeParameters, DynamicNtkTakesItsLengths) {
 
 TEST(SchemeParameters, UnknownNamesListWhatThereIs) {
   EXPECT_EQ(Refusal("ropee", {}),
-            "scheme must be one of linear, llama3, ntk, rope, yarn, got \"ropee\"");
+            "scheme must be one of linear, llama3, ntk, rope, sinusoidal, yarn, got \"ropee\"");
   EXPECT_EQ(Refusal("linear", {"scale=2"}),
             "linear has no field \"scale\": its fields are head_dim, rotary_dim, rotary_offset, "
             "pairing, direction, base, factor");
