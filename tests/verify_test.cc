@@ -747,8 +747,7 @@ TEST(case_file, RefusesWhatIsNoCase) {
     std::map<std::string, Tensor> tensors;
     std::string message;
   };
-  const std::string unknown =
-      "quantity must be one of table, rotate, rotate_backward, embed, got 'spin'";
+  const std::string unknown = "quantity must be one of table, rotate, rotate_backward, got 'spin'";
   const std::vector<Wrong> cases = {
       {std::nullopt, {}, "is no case file: its metadata has no posgauge_case"},
       {"[]", {}, "posgauge_case must hold a scheme and a quantity"},
@@ -909,7 +908,7 @@ TEST(report, JsonHasEveryFieldAndNoInfinity) {
   const nlohmann::json expected = nlohmann::json::parse(R"({
     "posgauge_report": 1, "command": "gate", "target": "model <a> & \"b\"", "exit_code": 1,
     "facts": ["one fact"], "conclusion": ["DOES NOT HOLD", "adequate: no"], "kernels": null,
-    "verdicts": [{
+    "left_out": null, "coverage": null, "verdicts": [{
       "check": "contract", "subject": "kernel.<1>", "outcome": "FAIL",
       "claim": "a < b & c > \"d\"", "note": "bell \u0007 and ' quote", "values": 2, "over": 1,
       "use": {"max": 3, "p99_9": 3},

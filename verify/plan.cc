@@ -31,9 +31,10 @@ std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<cons
       for (int64_t near = -2; near <= 1; ++near) add(length + near);
     }
     const auto planned = [&] { return static_cast<int64_t>(positions.size()); };
-    // Log-spaced ones are twice as fine each round, until there are enough.
+    // Log-spaced ones: a first round over the whole range, then twice as fine each, until there are
+    // enough.
     const int64_t half = planned() + (count - planned()) / 2;
-    for (int64_t steps = count; planned() < half; steps *= 2) {
+    for (int64_t steps = std::max<int64_t>(half - planned(), 1); planned() < half; steps *= 2) {
       for (int64_t step = 0; step <= steps && planned() < half; ++step) {
         add(std::llround(std::exp2(std::log2(static_cast<double>(largest)) *
                                    static_cast<double>(step) / static_cast<double>(steps))));
