@@ -417,7 +417,7 @@ TEST(kernel, MalformedDescriptorsAreRefusedByName) {
        "kernel 'a/b?': a name is made of letters, digits, '.', '_' and '-'"},
       {[](auto& k) { k.quantity = "spin"; },
        "kernel toy.rotate: quantity must be one of frequencies, table, rotate, rotate_backward, "
-       "got 'spin'"},
+       "embed, got 'spin'"},
       {[](auto& k) { k.schemes = "rope rpoe"; },
        "kernel toy.rotate: scheme must be one of " + SchemeWords() + ", got 'rpoe'"},
       {[](auto& k) { k.schemes = ""; },
