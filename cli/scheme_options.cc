@@ -58,10 +58,18 @@ void SchemeOptions::AddTo(CLI::App& command) {
 }
 
 ModelConfig SchemeOptions::Resolve() const {
+  Require(config.find('=') == std::string::npos || settings.empty(),
+          "{} is no config: each field=value needs a --set of its own", Shown(config));
   Require(config.empty() != scheme.empty(), "{}",
           config.empty() ? "give a model's config.json, or --scheme NAME"
                          : "give a config or --scheme, not both");
   ModelConfig model = config.empty() ? FromScheme(*this) : FromConfig(*this);
+  if (!config.empty() && !model.max_position) {
+    model.notes.push_back(
+        "the config gives no max_position_embeddings: 131072 tokens are taken where no other "
+        "number "
+        "is given");
+  }
   if (!layer_kind.empty()) KeepKind(model, layer_kind);
   if (!config.empty() && !settings.empty()) {
     for (LayerGroup& group : model.groups) Apply(group.scheme, settings);

@@ -331,7 +331,7 @@ class KernelList {
                         .outputs = Keep(outputs),
                         .pairings = "half interleaved",
                         .contract = Keep(contract),
-                        .invariances = "chunking batch alignment threads",
+                        .invariances = "chunking batch alignment",
                         .in_place = outputs.starts_with("out") ? 1 : 0,
                         .largest_rotary_dim = 0,
                         .largest_position = largest_position,

@@ -45,7 +45,8 @@ Verdict CheckStill(const Subject& subject, const LawCase& law_case) {
       return Witness{.where = NameOfPair(subject, static_cast<int64_t>(i)),
                      .got = fmt::format("{:.9g} radians per token (within {:.2g})", measured.middle,
                                         measured.radius),
-                     .want = "0"};
+                     .want = "0",
+                     .positioned = false};
     });
   }
   return comparisons.Take();

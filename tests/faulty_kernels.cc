@@ -67,6 +67,7 @@ enum Is : size_t {
   kUntouchedWritten,
   kReadsNeighbour,
   kHeadsShifted,
+  kStridesIgnored,
   kInPlaceHalf,
   kUnstable,
   kClamps,
@@ -121,6 +122,7 @@ constexpr std::array<Fault, kCount> kFaults = {{
     {"untouched_written", "a channel that does not rotate is written"},
     {"reads_neighbour", "the second channel is read from the next pair"},
     {"heads_shifted", "later heads take the positions of later tokens"},
+    {"strides_ignored", "gaps between rows are taken for channels"},
     {"in_place_half", "the first channel is overwritten before the second is computed"},
     {"unstable", "every other run differs in a last bit"},
     {"clamps", "inputs beyond 4 are cut off"},
@@ -535,7 +537,11 @@ void RotateAll(const posgauge_call& call, bool given, bool backward, size_t faul
   if (fault == kPairingSwapped) {
     layout.pairing = layout.pairing == Pairing::half ? Pairing::interleaved : Pairing::half;
   }
-  const View x = Input(call, "x"), out = Output(call, "out");
+  View x = Input(call, "x"), out = Output(call, "out");
+  if (fault == kStridesIgnored) {
+    x = x.AsIfCompact();
+    out = out.AsIfCompact();
+  }
   const Entries entries(call, scheme, given, fault);
   // Reads its own input before writing, pair by pair: pairs share no channel.
   const bool nudge = fault == kUnstable && EveryOther();

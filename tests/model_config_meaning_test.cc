@@ -267,6 +267,32 @@ TEST(ModelConfig, PairingIsKnownGivenOrStated) {
   EXPECT_EQ(RotaryOf(Only(Read(deepseek.dump()))).pairing, Pairing::half);
 }
 
+TEST(ModelConfig, RopeGptjIsInterleaved) {
+  const json gptj = {{"model_type", "of_tomorrow"}, {"position_embedding_type", "rope_gptj"}};
+  const ModelConfig model = ReadLlama(gptj);
+  EXPECT_EQ(RotaryOf(Only(model)).pairing, Pairing::interleaved);
+  EXPECT_EQ(model.pairing_source, "position_embedding_type");
+  EXPECT_NE(
+      LlamaRefusal({{"position_embedding_type", "rope_gptj"}}).find("model_type llama is half"),
+      std::string::npos);
+}
+
+TEST(ModelConfig, LayerKeysOfAnUnknownModelAreWarnedOf) {
+  const ConfigOverrides half = {.pairing = Pairing::half};
+  for (const char* key : {"sliding_window_pattern", "full_attention_interval",
+                          "global_attn_every_n_layers", "attn_layer_period"}) {
+    const json unknown = {{"model_type", "of_tomorrow"}, {key, 2}};
+    EXPECT_TRUE(HasNote(ReadLlama(unknown, half), fmt::format("warning: {} is not", key))) << key;
+  }
+  EXPECT_FALSE(HasNote(ReadLlama({{"model_type", "of_tomorrow"}}, half), "warning"));
+}
+
+TEST(ModelConfig, AShareThatTheModelIsNotKnownToReadIsWarnedOf) {
+  EXPECT_TRUE(HasNote(ReadLlama({{"rotary_pct", 0.5}}), "warning: rotary_pct is taken for"));
+  EXPECT_FALSE(HasNote(ReadLlama({{"partial_rotary_factor", 0.5}}), "warning"));
+  EXPECT_FALSE(HasNote(ReadLlama({{"model_type", "gpt_neox"}, {"rotary_pct", 0.5}}), "warning"));
+}
+
 TEST(ModelConfig, AGivenLengthThatChangesNothingIsSaid) {
   EXPECT_TRUE(
       HasNote(ReadLlama(json::object(), {.pairing = {}, .length = 100}), "length has no effect"));

@@ -47,7 +47,14 @@ const json& Changed() {
                               {"attention_factor", 1.5},
                               {"mscale", 0.5},
                               {"mscale_all_dim", 0.25},
-                              {"inverted_ramp", "ggml"}};
+                              {"inverted_ramp", "ggml"},
+                              {"width", 96},
+                              {"layout", "flipped"},
+                              {"frequency_shift", 2},
+                              {"odd_width", "zero"},
+                              {"scale", 2.5},
+                              {"start", -3},
+                              {"padding_index", 1}};
   return values;
 }
 
@@ -60,9 +67,9 @@ json AllChanged(const std::string& name) {
   return object;
 }
 
-TEST(SchemeParameters, ServesSevenSchemesInOrder) {
+TEST(SchemeParameters, ServesEightSchemesInOrder) {
   EXPECT_EQ(Names(), (std::vector<std::string>{"linear", "llama3", "longrope", "ntk",
-                                               "proportional", "rope", "yarn"}));
+                                               "proportional", "rope", "sinusoidal", "yarn"}));
 }
 
 TEST(SchemeParameters, JsonRoundTripsEveryField) {
@@ -81,8 +88,10 @@ TEST(SchemeParameters, EveryFieldIsSettableAloneAndReachesTheScheme) {
     for (const FieldInfo& field : info.fields) {
       if (!Changed().contains(field.name)) continue;
       const json& value = Changed()[field.name];
-      std::vector<std::string> settings = {"head_dim=128", "rotary_dim=96"};
-      if (field.name == "head_dim") settings = {};
+      std::vector<std::string> settings;
+      if (IsRotary(ParseScheme(info.name, {})) && field.name != "head_dim") {
+        settings = {"head_dim=128", "rotary_dim=96"};
+      }
       if (field.name == "rotary_dim") settings = {"head_dim=128"};
       settings.push_back(field.name + "=" +
                          (value.is_string() ? value.get<std::string>() : value.dump()));
@@ -122,7 +131,8 @@ TEST(SchemeParameters, DynamicNtkTakesItsLengths) {
 
 TEST(SchemeParameters, UnknownNamesListWhatThereIs) {
   EXPECT_EQ(Refusal("ropee", {}),
-            "scheme must be one of linear, llama3, longrope, ntk, proportional, rope, yarn, got "
+            "scheme must be one of linear, llama3, longrope, ntk, proportional, rope, sinusoidal, "
+            "yarn, got "
             "\"ropee\"");
   EXPECT_EQ(Refusal("linear", {"scale=2"}),
             "linear has no field \"scale\": its fields are head_dim, rotary_dim, rotary_offset, "

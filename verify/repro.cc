@@ -65,7 +65,7 @@ std::vector<double> ReproId::Positions() const {
   const Plan& plan = std::get<Plan>(positions);
   std::vector<int64_t> lengths = LengthsOf(scheme);
   if (plan.model_length) lengths.push_back(*plan.model_length);
-  return PlanPositions(plan.count, plan.largest, lengths);
+  return PlanPositions(plan.count, plan.largest, lengths, seed);
 }
 
 std::string ReproId::Text() const {

@@ -108,6 +108,23 @@ std::vector<bool> ReadRotates(const Section& config, const ModelType* type, cons
   return rotates;
 }
 
+// Where the model's own code decides what a key about layers means, and that code is not known, the
+// layers read here may be wrong.
+void NoteUnreadKeys(const Section& config, const ModelType* type, const Layers& layers,
+                    Notes& notes) {
+  constexpr std::array<std::string_view, 6> kKeys = {
+      "sliding_window_pattern",  "_sliding_window_pattern", "global_attn_every_n_layers",
+      "full_attention_interval", "attn_layer_period",       "local_attention_period"};
+  if (type || !layers.kinds.empty()) return;
+  for (std::string_view key : kKeys) {
+    if (!config.Has(key)) continue;
+    notes.push_back(fmt::format(
+        "warning: {} is not understood for a model_type that is not known: every layer is taken to "
+        "rotate alike",
+        config.Name(key)));
+  }
+}
+
 }  // namespace
 
 bool IsAttention(std::string_view kind) { return Contains(kAttention, kind); }
@@ -151,6 +168,7 @@ Layers ReadLayers(const Section& config, const ModelType* type, Notes& notes) {
   layers.kinds = ReadKinds(config, type, layers.count);
   if (!layers.kinds.empty()) layers.count = static_cast<int64_t>(layers.kinds.size());
   layers.rotates = ReadRotates(config, type, layers);
+  NoteUnreadKeys(config, type, layers, notes);
   Require(layers.rotates.empty() || !layers.Rotating().empty(), "no layer rotates");
   if (!layers.count && type && type->rule != LayerRule::uniform &&
       type->rule != LayerRule::local_base) {

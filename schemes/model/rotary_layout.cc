@@ -128,6 +128,14 @@ Rotary ReadRotaryWidth(const Section& config, std::string_view kind,
   const auto width = config.Find<int64_t>("rotary_dim");
   if (const auto fraction = FindFraction(config, block)) {
     rotary.rotary_dim = WidthOf(rotary.head_dim, *fraction);
+    const bool own_key = fraction->name.ends_with("partial_rotary_factor");
+    if (!own_key && type && type->fraction == 1 && fraction->value != 1) {
+      notes.push_back(
+          fmt::format("warning: {} is taken for the share of a head that rotates; model_type {} is "
+                      "not known to "
+                      "read it",
+                      fraction->name, type->name));
+    }
     Require(!width || rotary.rotary_dim == *width, "{} {} and {} {} (which gives {}) disagree",
             config.Name("rotary_dim"), width.value_or(0), fraction->name, fraction->value,
             rotary.rotary_dim);
@@ -180,6 +188,12 @@ KnownPairing ReadPairing(const Section& config, std::string_view model_type, con
                                   from_type, VariantName(type->pairing)));
     }
     return {*given, "given"};
+  }
+  if (config.Find<std::string>("position_embedding_type") == "rope_gptj") {
+    Require(!type || type->pairing == Pairing::interleaved,
+            "{} says interleaved, but {} is half: give --pairing half or interleaved",
+            config.Name("position_embedding_type"), from_type);
+    return {Pairing::interleaved, config.Name("position_embedding_type")};
   }
   for (std::string_view key : {"rope_interleave", "rope_interleaved", "rotary_emb_interleaved"}) {
     const auto interleaved = config.Find<bool>(key);
