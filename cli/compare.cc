@@ -231,8 +231,10 @@ void AddCompare(CLI::App& program, int& exit_code) {
                   "result file with the tensor out, or cos and sin, or rows, for a table; of "
                   "attention the quantity's name")
       ->required();
-  command.add_option("--contract", options->contract,
-                     "the arithmetic of what made the result (docs/contracts.md)");
+  command
+      .add_option("--contract", options->contract,
+                  "the arithmetic of what made the result (docs/contracts.md)")
+      ->check(NotEmpty());
   command.add_flag("--rowshift", options->rowshift,
                    "rows of biases or scores may differ by a constant, which softmax cancels");
   options->require.AddTo(command);

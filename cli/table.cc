@@ -155,6 +155,7 @@ void Print(const nlohmann::ordered_json& group) {
 
 int Execute(const Options& options) {
   const ModelConfig model = options.scheme.Resolve();
+  for (const LayerGroup& group : model.groups) RotaryOf(group.scheme);  // refuses rows
   std::vector<Dtype> dtypes;
   for (const std::string& name : options.dtypes) {
     if (name == "all") {
@@ -202,6 +203,10 @@ int Execute(const Options& options) {
     Print(record["groups"].back());
   }
   if (file) file->Commit();
+  record["notes"] = model.notes;
+  if (!options.as_json) {
+    for (const std::string& note : model.notes) fmt::print("  note: {}\n", note);
+  }
   if (options.as_json) fmt::print("{}\n", record.dump(2));
   return holds ? kHolds : kViolated;
 }

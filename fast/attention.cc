@@ -23,7 +23,7 @@ concept Biased = Attends<Params> && requires(const Params& params, const WeightV
 // Calls use(params) for a scheme that gives the kernels a bias.
 template <class Use>
 void WithBiased(const Call& call, const Use& use) {
-  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars());
+  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars(), call.Lists());
   std::visit(
       [&]<class Params>(const Params& params) {
         if constexpr (Biased<Params>) {
@@ -222,7 +222,7 @@ template std::vector<float> ReadWeight(const Call&, const Weight&);
 template std::vector<double> ReadWeight(const Call&, const Weight&);
 
 void ComputeSlopes(const Call& call, Dtype dtype) {
-  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars());
+  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars(), call.Lists());
   std::visit(
       [&]<class Params>(const Params& params) {
         if constexpr (requires { Slopes(params); }) {

@@ -122,7 +122,7 @@ def main():
                 print(difference)
                 print("  asked: {}".format(as_json(question)[:2000]))
     for name in [*oracle.SCHEMES, *oracle.ADDITIONS, *oracle.ATTENTION]:
-        print("{:8}".format(name), *("{} {}".format(quantity, counts[name, quantity])
+        print("{:12}".format(name), *("{} {}".format(quantity, counts[name, quantity])
                                      for quantity in quantities_of(name)), sep="  ")
     print("{} values, {} differences, {} undecided, {} refused alike (seed {})".format(
         sum(counts.values()), wrong, undecided, refused, arguments.seed))

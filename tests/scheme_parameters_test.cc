@@ -47,13 +47,22 @@ const json& Changed() {
                               {"beta_fast", 16.5},
                               {"beta_slow", 2.5},
                               {"truncate", false},
+                              {"ramp", "turns"},
+                              {"proportion", 0.25},
                               {"extrapolation_factor", 0.75},
                               {"magnitude", "deepseek"},
                               {"attention_multiplier", 1.25},
                               {"attention_factor", 1.5},
                               {"mscale", 0.5},
                               {"mscale_all_dim", 0.25},
-                              {"inverted_ramp", "ggml"}};
+                              {"inverted_ramp", "ggml"},
+                              {"width", 96},
+                              {"layout", "flipped"},
+                              {"frequency_shift", 2},
+                              {"odd_width", "zero"},
+                              {"scale", 2.5},
+                              {"start", -3},
+                              {"padding_index", 1}};
   return values;
 }
 
@@ -69,7 +78,8 @@ json AllChanged(const std::string& name) {
 TEST(SchemeParameters, ServesSchemesInAlphabeticalOrder) {
   const std::vector<std::string> names = Names();
   EXPECT_TRUE(std::ranges::is_sorted(names));
-  EXPECT_EQ(RotaryNames(), (std::vector<std::string>{"linear", "llama3", "ntk", "rope", "yarn"}));
+  EXPECT_EQ(RotaryNames(), (std::vector<std::string>{"linear", "llama3", "longrope", "ntk",
+                                                     "proportional", "rope", "yarn"}));
   for (const char* name : {"sinusoidal", "alibi"}) {
     EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
   }
@@ -94,8 +104,10 @@ TEST(SchemeParameters, EveryFieldIsSettableAloneAndReachesTheScheme) {
     for (const FieldInfo& field : info.fields) {
       if (!Changed().contains(field.name)) continue;
       const json& value = Changed()[field.name];
-      std::vector<std::string> settings = {"head_dim=128", "rotary_dim=96"};
-      if (field.name == "head_dim") settings = {};
+      std::vector<std::string> settings;
+      if (IsRotary(ParseScheme(info.name, {})) && field.name != "head_dim") {
+        settings = {"head_dim=128", "rotary_dim=96"};
+      }
       if (field.name == "rotary_dim") settings = {"head_dim=128"};
       settings.push_back(field.name + "=" +
                          (value.is_string() ? value.get<std::string>() : value.dump()));
@@ -238,7 +250,7 @@ TEST(SchemeParameters, ImpossibleValuesAreRefused) {
        "ntk.length must be in 0..1099511627776 tokens, got -1"},
       {"ntk",
        {"length=8192"},
-       "ntk.trained_length and length belong to the dynamic form, not aware"},
+       "ntk.trained_length and length belong to the dynamic and qwen forms, not aware"},
       {"llama3", {"factor=0.5"}, "llama3.factor must be in 1..1000000, got 0.5"},
       {"llama3", {"low_frequency_factor=0"}, "llama3.low_frequency_factor" + scale + "0"},
       {"llama3",
@@ -247,8 +259,12 @@ TEST(SchemeParameters, ImpossibleValuesAreRefused) {
       {"llama3",
        {"original_length=0"},
        "llama3.original_length must be in 1..1099511627776 tokens, got 0"},
-      {"yarn", {"base=1"}, "yarn.base must be above 1 for YaRN (it divides by ln base), got 1"},
-      {"yarn", {"base=0.5"}, "yarn.base must be above 1 for YaRN (it divides by ln base), got 0.5"},
+      {"yarn",
+       {"base=1"},
+       "yarn.base must be above 1 for YaRN's ramp over pairs (it divides by ln base), got 1"},
+      {"yarn",
+       {"base=0.5"},
+       "yarn.base must be above 1 for YaRN's ramp over pairs (it divides by ln base), got 0.5"},
       {"yarn",
        {"rotary_dim=0", "head_dim=8"},
        "yarn.rotary_dim must be at least 2 for YaRN's ramp, got 0"},

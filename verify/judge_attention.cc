@@ -106,7 +106,8 @@ bool MayShift(const Attended& attended) {
 Witness WitnessOf(const Attended& attended, size_t index, double want) {
   return {.where = PlaceText(attended, index),
           .got = HexAndDecimal(attended.out.Value(index)),
-          .want = HexAndDecimal(want)};
+          .want = HexAndDecimal(want),
+          .positioned = attended.quantity != AttentionQuantity::slopes};
 }
 
 bool Over(const Judge& judge, Row row) {

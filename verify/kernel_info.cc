@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <sstream>
 
 #include "posgauge/reference/exact_attention.h"
@@ -46,14 +47,29 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
   return specs;
 }
 
+constexpr std::array<std::string_view, 5> kInvariances = {"chunking", "batch", "alignment",
+                                                          "pairing", "rowshift"};
+
+// What a descriptor may list, "*" among it.
+std::vector<std::string> SchemeWords() {
+  std::vector<std::string> words = {"*"};
+  for (const SchemeInfo& scheme : AllSchemes()) words.push_back(scheme.name);
+  return words;
+}
+
+template <class Known>
+void RequireWords(const std::string& kernel, std::string_view what,
+                  const std::vector<std::string>& words, const Known& known) {
+  for (const std::string& word : words) {
+    if (std::ranges::find(known, word) != std::ranges::end(known)) continue;
+    throw FormatError(fmt::format("kernel {}: {} must be one of {}, got '{}'", kernel, what,
+                                  fmt::join(known, ", "), Printable(word)));
+  }
+}
+
 constexpr std::array<std::string_view, 10> kQuantities = {
     "frequencies", "table",   "rotate", "rotate_backward", "embed",
     "slopes",      "buckets", "bias",   "scores",          "attention"};
-
-bool IsOfAttention(std::string_view quantity) {
-  const auto& names = kVariantNames<AttentionQuantity>;
-  return std::ranges::find(names, quantity) != names.end();
-}
 
 // A kernel of attention yields one tensor, named as its quantity, of positions unless slopes.
 void CheckAttention(const KernelInfo& info) {
@@ -99,6 +115,10 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
                                   fmt::join(kQuantities, ", "), quantity));
   }
   schemes = Words(descriptor.schemes);
+  RequireWords(name, "scheme", schemes, SchemeWords());
+  if (schemes.empty()) {
+    throw FormatError(fmt::format("kernel {}: schemes must name one, or * for every one", name));
+  }
   if (schemes == std::vector<std::string>{"*"}) schemes.clear();
   inputs = ParseSpecs(name, descriptor.inputs);
   outputs = ParseSpecs(name, descriptor.outputs);
@@ -120,7 +140,20 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
                                   Name(contract.store), Name(io())));
   }
   invariances = Words(descriptor.invariances);
-  if (IsOfAttention(quantity)) {
+  RequireWords(name, "invariance", invariances, kInvariances);
+  if (descriptor.largest_rotary_dim < 0) {
+    throw FormatError(
+        fmt::format("kernel {}: largest_rotary_dim must be 0 (no limit) or a number of channels "
+                    "above 0, got {}",
+                    name, descriptor.largest_rotary_dim));
+  }
+  const double farthest = descriptor.largest_position;
+  if (!std::isfinite(farthest) || farthest < 0) {
+    throw FormatError(fmt::format(
+        "kernel {}: largest_position must be 0 (no limit) or a number of tokens above 0, got {}",
+        name, farthest));
+  }
+  if (IsOfAttention()) {
     CheckAttention(*this);
     return;
   }
@@ -134,6 +167,11 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
     throw FormatError(fmt::format("kernel {} takes neither positions nor {}", name,
                                   embeds ? "rows" : "cos and sin"));
   }
+}
+
+bool KernelInfo::IsOfAttention() const {
+  const auto& names = kVariantNames<AttentionQuantity>;
+  return std::ranges::find(names, quantity) != names.end();
 }
 
 Dtype KernelInfo::io() const {
@@ -152,20 +190,28 @@ bool KernelInfo::Declares(std::string_view invariance) const {
 
 // `*` means every scheme that has the quantity: a table of rows belongs to additions, one of cos
 // and sin to rotations, those of attention to its schemes.
-bool KernelInfo::Serves(const Scheme& scheme) const {
-  if (!schemes.empty() && std::ranges::find(schemes, Name(scheme)) == schemes.end()) return false;
-  if (ActsInAttention(scheme) != IsOfAttention(quantity)) return false;
-  if (ActsInAttention(scheme)) {
-    return ExactAttention(scheme).Yields(ParseVariant<AttentionQuantity>("quantity", quantity));
+std::string KernelInfo::WhyNot(const Scheme& scheme) const {
+  if (!schemes.empty() && std::ranges::find(schemes, Name(scheme)) == schemes.end()) {
+    return fmt::format("serves {}", fmt::join(schemes, ", "));
   }
-  const bool adds = quantity == "embed" || outputs[0].name == "rows";
-  if (!IsRotary(scheme)) return adds || quantity == "frequencies";
-  if (adds) return false;
+  if (IsOfAttention() && !ActsInAttention(scheme)) return "serves schemes of attention";
+  if (ActsInAttention(scheme)) {
+    const bool serves =
+        IsOfAttention() &&
+        ExactAttention(scheme).Yields(ParseVariant<AttentionQuantity>("quantity", quantity));
+    return serves ? "" : fmt::format("yields {}, which {} has not", quantity, Name(scheme));
+  }
+  if (!IsRotary(scheme)) return Adds() || quantity == "frequencies" ? "" : "serves rotations";
+  if (Adds()) return "adds rows to embeddings";
   const Rotary& layout = RotaryOf(scheme);
   const bool paired = quantity == "frequencies" || quantity == "table" ||
                       std::ranges::find(pairings, layout.pairing) != pairings.end();
+  if (!paired) return fmt::format("does not pair channels by {}", VariantName(layout.pairing));
   const int64_t widest = kernel->largest_rotary_dim;
-  return paired && (widest == 0 || layout.rotary_dim <= widest);
+  if (widest != 0 && layout.rotary_dim > widest) {
+    return fmt::format("rotates at most {} channels", widest);
+  }
+  return "";
 }
 
 }  // namespace posgauge

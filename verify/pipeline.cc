@@ -1,8 +1,10 @@
 #include "posgauge/verify/pipeline.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
+#include "posgauge/reference/ntk.h"
 #include "posgauge/verify/double_double.h"
 
 namespace posgauge {
@@ -49,14 +51,21 @@ DoubleDouble Sum(DoubleDouble a, DoubleDouble b) {
   return std::isfinite(sum) ? a + b : DoubleDouble{sum, 0};
 }
 
+// Whether the frequencies are powers of one base, and nothing is done to them.
+bool ArePowers(const Scheme& scheme) {
+  const auto* ntk = std::get_if<ntk::Params>(&scheme);
+  return Name(scheme) == "rope" ||
+         (ntk != nullptr && ntk->form != ntk::Form::fixed && ntk->form != ntk::Form::mixed);
+}
+
 // The base whose powers the frequencies are: NTK forms one of its own.
 double BaseOf(const Rounder& round, const Scheme& scheme) {
   const double base = RotaryOf(scheme).base;
   const auto* params = std::get_if<ntk::Params>(&scheme);
-  if (params == nullptr) return base;
+  if (params == nullptr || !ArePowers(scheme)) return base;
   const double s = params->factor;
   if (params->form == ntk::Form::naive) return round(base * round(s));
-  double alpha = round(s);
+  double alpha = round(ntk::Alpha<double>(*params));
   if (params->form == ntk::Form::dynamic) {
     const auto trained = static_cast<double>(*params->trained_length);
     const double length = std::max(static_cast<double>(*params->length), trained);
@@ -93,9 +102,8 @@ std::vector<double> FormFrequencies(const Contract& contract, const Scheme& sche
     }
     // Blends multiply the plain frequency by a ratio of their own.
     const double ratio = frequencies[i] / std::pow(layout.base, -index / half);
-    const bool plain = Name(scheme) == "rope" || Name(scheme) == "ntk";
     const auto* linear = std::get_if<linear::Params>(&scheme);
-    frequencies[i] = plain               ? std::copysign(formed, frequencies[i])
+    frequencies[i] = ArePowers(scheme)   ? std::copysign(formed, frequencies[i])
                      : linear != nullptr ? std::copysign(round(formed / linear->factor), ratio)
                                          : round(formed * round(ratio));
     product = round(product * step);
@@ -213,7 +221,11 @@ Tensor Pipeline::Rotate(Positions positions, const Tensor& x) const {
   std::vector<double> values = x.Values();
   const auto pairs = static_cast<size_t>(layout_.Pairs());
   const size_t rows = values.size() / static_cast<size_t>(layout_.head_dim);
-  const size_t heads = positions.empty() ? 0 : rows / positions.size();
+  const size_t tokens = positions.size();
+  Require(tokens == 0 ? rows == 0 : rows % tokens == 0,
+          "x must be [positions {}, heads, head_dim {}], got [{}]", tokens, layout_.head_dim,
+          fmt::join(x.shape(), ", "));
+  const size_t heads = std::max<size_t>(1, rows / std::max<size_t>(1, tokens));
   for (size_t row = 0; row < rows; ++row) {
     const size_t start = row * static_cast<size_t>(layout_.head_dim);
     for (size_t pair = 0; pair < pairs; ++pair) {
