@@ -80,6 +80,8 @@ void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<
                                kInputGuard);
     in.push_back(placed_inputs.back().Argument(name.c_str()));
   }
+  std::vector<Tensor> before;
+  for (const PlacedTensor& placed : placed_inputs) before.push_back(placed.Read());
   const std::string scheme_name(Name(scheme));
   const posgauge_call call = {.size = sizeof(posgauge_call),
                               .num_scalars = static_cast<uint32_t>(scalars.size()),
@@ -93,10 +95,10 @@ void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<
   std::array<char, 512> why{};
   const int32_t status = Run(info, call, why);
   why.back() = '\0';
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    RefuseOverrun(info, inputs[i].name, placed_inputs[i]);
-    if (!(placed_inputs[i].Read() == inputs[i].tensor)) {
-      throw KernelFailure(fmt::format("{} wrote to its input {}", info.name, inputs[i].name));
+  for (size_t i = 0; i < in.size(); ++i) {
+    RefuseOverrun(info, in[i].name, placed_inputs[i]);
+    if (!(placed_inputs[i].Read() == before[i])) {
+      throw KernelFailure(fmt::format("{} wrote to its input {}", info.name, in[i].name));
     }
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
