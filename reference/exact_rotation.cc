@@ -49,6 +49,9 @@ ExactRotation::State::State(RotationLadder::Source source, const Rotary& layout)
   const RoundedValues rounded =
       Single(ladder, Dtype::f64, [](const auto& rotation) { return rotation.magnitude; });
   pure = rounded.values[0] == 1 && rounded.proofs[0] == Proof::exact;
+  ladder.WithLowest([&](const auto& rotation) {
+    for (const auto& frequency : rotation.frequency) still.push_back(frequency.IsZero());
+  });
 }
 
 int ExactRotation::State::Exponent() const {
@@ -131,6 +134,11 @@ RoundedTable ExactRotation::Table(Positions positions, Dtype dtype) const {
   const auto decide = [&](const RotationRow& row, double radius, double sign, int64_t token) {
     for (int64_t pair = 0; pair < pairs; ++pair) {
       const int64_t at = token * pairs + pair;
+      if (state_->pure && state_->still[static_cast<size_t>(pair)]) {
+        cos.Set(at, {1, 0, Proof::exact}, kLowestBits);
+        sin.Set(at, {0, 0, Proof::exact}, kLowestBits);
+        continue;
+      }
       const auto settle = [&](Collector& collector, DoubleDouble middle) {
         const auto decided = Decide(middle, radius, collector.format(), collector.with_distance());
         if (decided) collector.Set(at, *decided, kLowestBits);
