@@ -20,8 +20,7 @@ namespace {
 
 struct Options {
   SchemeOptions scheme;
-  std::string positions;
-  std::optional<std::string> out;
+  std::optional<std::string> positions, out;
   std::vector<std::string> dtypes = {"f32"};
   int threads = 0;
   bool second_path = false, as_json = false;
@@ -175,7 +174,7 @@ int Execute(const Options& options) {
   Require(options.threads >= 0 && options.threads <= 1024, "--threads must be in 0..1024, got {}",
           options.threads);
   const Range range =
-      options.positions.empty() ? Range{0, model.Positions()} : ParseRange(options.positions);
+      !options.positions ? Range{0, model.Positions()} : ParseRange(*options.positions);
   std::optional<TableFile> file;
   if (options.out) file.emplace(*options.out, model, range, dtypes);
 

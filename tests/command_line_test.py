@@ -4,6 +4,7 @@
 usage: tests/command_line_test.py PROGRAM FAULTY_LIBRARY     from the repository's root
 """
 
+import hashlib
 import json
 import pathlib
 import shutil
@@ -11,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -220,6 +222,71 @@ class LostOutput(unittest.TestCase):
                                         text=True, timeout=300)
                 self.assertEqual(result.returncode, 2, result.stderr)
                 self.assertEqual(result.stderr, "posgauge: standard output cannot be written\n")
+
+
+class Table(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def refuse(self, *arguments, says):
+        result = run("table", "--scheme", "rope", *arguments)
+        self.assertEqual(result.returncode, 2, result.stdout)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(says, result.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_both_paths_give_the_same_bytes(self):
+        result = run("table", MODELS / "phi-4-mini.json", "--length", 131072, "--positions",
+                     "4090:4100", "--dtype", "all", "--second-path", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for table in json.loads(result.stdout)["groups"][0]["tables"]:
+            self.assertTrue(table["second_path_agrees"])
+            self.assertEqual((table["values"], table["undecided"]), (960, 0))
+
+    def test_file_is_what_the_sums_say(self):
+        out = self.folder / "out.safetensors"
+        result = run("table", "--scheme", "rope", "--set", "rotary_dim=6", "--positions", "3:8",
+                     "--dtype", "bf16", "--dtype", "f64", "--out", out, "--json")
+        tables = json.loads(result.stdout)["groups"][0]["tables"]
+        content = out.read_bytes()
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8:8 + size])
+        for table in tables:
+            for part in ("cos", "sin"):
+                entry = header[f"all.{table['dtype']}.{part}"]
+                self.assertEqual(entry["shape"], [5, 3])
+                begin, end = entry["data_offsets"]
+                self.assertEqual(hashlib.sha256(content[8 + size + begin:8 + size + end]).hexdigest(),
+                                 table[f"sha256_{part}"])
+
+    def test_killed_run_leaves_nothing(self):
+        out = self.folder / "out.safetensors"
+        process = subprocess.Popen([PROGRAM, "table", "--scheme", "rope", "--positions",
+                                    "0:2147483647", "--dtype", "f8e5m2", "--set", "rotary_dim=2",
+                                    "--out", out], stdout=subprocess.DEVNULL)
+        time.sleep(0.5)
+        process.kill()
+        self.assertEqual(process.wait(), -9)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_length_bounds_the_positions(self):
+        for length in (1, 100):
+            result = run("table", MODELS / "phi-4-mini.json", "--length", length, "--json")
+            self.assertEqual(json.loads(result.stdout)["end_position"], length)
+
+    def test_refusals(self):
+        out = self.folder / "out.safetensors"
+        self.refuse("--out", "", says="no file name")
+        self.refuse("--out", self.folder, says="not a regular file")
+        self.refuse("--out", self.folder / "missing" / "out", says="No such file")
+        self.refuse("--positions", "0:2147483648", "--dtype", "all", "--set", "rotary_dim=65536",
+                    "--set", "head_dim=65536", "--out", out, says="cannot write")
+        for text in ("", "5", "5:5", "7:3", "0:2147483649", "0:4:8", "a:b", "0:1e3"):
+            self.refuse("--positions", text, says="FIRST:END")
+        self.refuse("--dtype", "i32", says="must be one of f64")
+        self.refuse("--threads", "-1", says="--threads")
 
 
 class Gate(unittest.TestCase):
