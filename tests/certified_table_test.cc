@@ -53,23 +53,6 @@ void ExpectTurned(const RotationLadder& ladder, int64_t position, int64_t pair, 
   EXPECT_TRUE(Holds(s, sin, radius)) << "sin at " << position << " pair " << pair;
 }
 
-TEST(certified_table, RowsAreWithinTheirRadius) {
-  for (const Scheme& scheme : Schemes()) {
-    const ExactRotation rotation(scheme);
-    const ExactRotation::State& state = rotation.state();
-    const std::vector<int64_t> positions = SomePositions(60);
-    const std::vector<double> as_double(positions.begin(), positions.end());
-    ASSERT_TRUE(state.rows.Prepare(as_double));
-    RowWalker walker(state.rows);
-    for (int64_t position : positions) {
-      const RotationRow& row = walker.At(position);
-      for (int64_t pair = 0; pair < rotation.layout().Pairs(); ++pair) {
-        ExpectTurned(state.ladder, position, pair, row.Cos(pair), row.Sin(pair), walker.radius());
-      }
-    }
-  }
-}
-
 TEST(certified_table, DirectIsWithinItsRadius) {
   for (const Scheme& scheme : Schemes()) {
     const ExactRotation rotation(scheme);
@@ -157,20 +140,21 @@ TEST(certified_table, BytesDoNotDependOnTheTarget) {
   }
 }
 
-// And every row is within its radius on every one of them.
 TEST(certified_table, RowsAreWithinTheirRadiusOnEveryTarget) {
+  const std::vector<int64_t> positions = SomePositions(40);
+  const std::vector<double> as_double(positions.begin(), positions.end());
   for (const std::string& target : fast::Targets()) {
     fast::UseTarget(target);
-    const ExactRotation rotation(Schemes()[0]);
-    const ExactRotation::State& state = rotation.state();
-    const std::vector<int64_t> positions = SomePositions(20);
-    const std::vector<double> as_double(positions.begin(), positions.end());
-    ASSERT_TRUE(state.rows.Prepare(as_double));
-    RowWalker walker(state.rows);
-    for (int64_t position : positions) {
-      const RotationRow& row = walker.At(position);
-      for (int64_t pair = 0; pair < rotation.layout().Pairs(); ++pair) {
-        ExpectTurned(state.ladder, position, pair, row.Cos(pair), row.Sin(pair), walker.radius());
+    for (const Scheme& scheme : Schemes()) {
+      const ExactRotation rotation(scheme);
+      const ExactRotation::State& state = rotation.state();
+      ASSERT_TRUE(state.rows.Prepare(as_double));
+      RowWalker walker(state.rows);
+      for (int64_t position : positions) {
+        const RotationRow& row = walker.At(position);
+        for (int64_t pair = 0; pair < rotation.layout().Pairs(); ++pair) {
+          ExpectTurned(state.ladder, position, pair, row.Cos(pair), row.Sin(pair), walker.radius());
+        }
       }
     }
   }
@@ -269,6 +253,24 @@ TEST(certified_table, ZeroFrequenciesAreExact) {
       });
   EXPECT_EQ(counts[0].undecided, 0);
   EXPECT_EQ(counts[0].by_mpfr, 0);  // no radius decides a sine of 0, but the frequency says it
+}
+
+// A pair that stands still under a magnitude gives the magnitude itself: exact by every path.
+TEST(certified_table, MagnitudesOfStillPairsAreExact) {
+  const Rotary layout{.head_dim = 2, .rotary_dim = 2};
+  const ExactRotation rotation(layout, std::vector<DoubleDouble>{{0, 0}}, {1.25, 0});
+  std::vector<double> positions(500);
+  for (size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<double>(i + 1);
+  ASSERT_TRUE(RowCache::Pays(positions));
+  for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16}) {
+    const RoundedTable table = rotation.Table(positions, dtype);
+    for (size_t i = 0; i < positions.size(); ++i) {
+      ASSERT_EQ(table.cos.values[i], 1.25);
+      ASSERT_EQ(table.cos.proofs[i], Proof::exact);
+      ASSERT_EQ(table.sin.values[i], 0);
+      ASSERT_EQ(table.sin.proofs[i], Proof::exact);
+    }
+  }
 }
 
 TEST(certified_table, NegativePositionsMirror) {
