@@ -211,11 +211,13 @@ TEST(certified_table, StreamIsTheTable) {
 }
 
 // Why every value is tested: rounding the double-double's high part without the test is right for
-// all but a few of 2^27 entries, and wrong for this one, the hardest of base 500000 below 2^20.
+// all but a few of 2^27 entries, and wrong for this one, the hardest of base 500000 below 2^20. So
+// is rounding the product of the high parts, which a stream without f64 goes by.
 TEST(certified_table, WithoutTheRoundingTestOneEntryIsWrong) {
   const ExactRotation rotation(ParseScheme("rope", {"rotary_dim=128", "base=500000"}));
   const double position = 548383;
   constexpr int64_t kPair = 19;
+  constexpr float kWrong = -0x1.8c0494p-3F, kRight = -0x1.8c0496p-3F;
   const ExactRotation::State& state = rotation.state();
   ASSERT_TRUE(state.rows.Prepare(std::span(&position, 1)));
   RowWalker walker(state.rows);
@@ -223,11 +225,28 @@ TEST(certified_table, WithoutTheRoundingTestOneEntryIsWrong) {
   std::vector<float> cos(static_cast<size_t>(row.stride)), sin(cos);
   std::vector<int64_t> open;
   RoundRow(row, walker.radius(), 0, Dtype::f32, cos.data(), sin.data(), &open);
-  EXPECT_EQ(cos[kPair], -0x1.8c0494p-3F);  // what ignoring the test would give
+  EXPECT_EQ(cos[kPair], kWrong);  // what ignoring the test would give
   EXPECT_EQ(open, std::vector<int64_t>{kPair});
+
+  const auto [anchor, fine] = walker.FactorsAt(static_cast<int64_t>(position));
+  open.clear();
+  RoundProduct(*anchor, *fine, Dtype::f32, cos.data(), sin.data(), &open);
+  EXPECT_EQ(open, std::vector<int64_t>{kPair});
+
   const RoundedTable right = rotation.Table(std::span(&position, 1), Dtype::f32);
-  EXPECT_EQ(right.cos.values[kPair], -0x1.8c0496p-3);
+  EXPECT_EQ(right.cos.values[kPair], kRight);
   EXPECT_EQ(right.cos.proofs[kPair], Proof::proven);
+  const auto first = static_cast<int64_t>(position);
+  for (const std::vector<Dtype>& dtypes :
+       {std::vector<Dtype>{Dtype::f32}, std::vector<Dtype>{Dtype::f64, Dtype::f32}}) {
+    StreamTable(rotation, first, first + 1, dtypes, StreamPath::rows, 1,
+                [&](const TableBlock& block) {
+                  float streamed = 0;
+                  std::memcpy(&streamed, block.values.back().cos.data() + kPair * sizeof streamed,
+                              sizeof streamed);
+                  EXPECT_EQ(streamed, kRight);
+                });
+  }
 }
 
 TEST(certified_table, ZeroFrequenciesAreExact) {
