@@ -42,7 +42,7 @@ void PlanOptions::Validate() const {
 }
 
 int64_t PlanOptions::Largest(const ModelConfig& model) const {
-  return max_position.value_or(model.max_position.value_or(131072) - 1);
+  return max_position.value_or(model.Positions() - 1);
 }
 
 void BudgetOption::AddTo(CLI::App& command) {

@@ -208,10 +208,11 @@ int Execute(const Options& options) {
   report.conclusion = {
       fmt::format(
           "keeps its contract  {}  use {:.3g} of the bound over {} values, {:.3g} % of them "
-          "blind (bound above a tenth of the pair norm)",
+          "blind (bound above a tenth of {})",
           VariantName(keeps.outcome), keeps.use.max(), keeps.use.count(),
           100.0 * static_cast<double>(findings.contract.blind) /
-              static_cast<double>(std::max<uint64_t>(keeps.use.count(), 1))),
+              static_cast<double>(std::max<uint64_t>(keeps.use.count(), 1)),
+          IsRotary(asked.scheme) ? "the pair norm" : "the larger of 1 and |x|"),
       fmt::format("adequate            {}  within {:g} spacings up to position {}",
                   VariantName(adequate.outcome), options.budget.spacings,
                   findings.budget.holds_to)};

@@ -112,7 +112,7 @@ int WritePlans(const WriteOptions& options) {
 
 struct MakeOptions {
   SchemeOptions scheme;
-  std::vector<std::string> quantities = {"frequencies", "magnitude", "table", "rotate"};
+  std::vector<std::string> quantities;  // none: those of the scheme's kind
   std::vector<std::string> positions;
   std::vector<std::string> dtypes = {"f64", "f32", "bf16", "f16"};
   int64_t heads = 1;
@@ -218,7 +218,15 @@ int Make(const MakeOptions& options) {
       manifest.source = fmt::format(
           "{}, layers {}", fs::path(options.scheme.config).filename().string(), group.kind);
     }
-    for (const std::string& name : options.quantities) {
+    std::vector<std::string> quantities = options.quantities;
+    if (quantities.empty() && IsRotary(group.scheme)) {
+      quantities = {"frequencies", "magnitude", "table", "rotate"};
+    } else if (quantities.empty() && IsAttention(group.scheme)) {
+      quantities = {"bias"};
+    } else if (quantities.empty()) {
+      quantities = {"frequencies", "table", "embed"};
+    }
+    for (const std::string& name : quantities) {
       manifest.cases.push_back(
           MakeCase(options, group.scheme, ParseVariant<Quantity>("--quantity", name)));
     }
@@ -249,9 +257,9 @@ void AddGoldenMake(CLI::App& golden, int& exit_code) {
   command
       ->add_option("--quantity", options->quantities,
                    "frequencies, magnitude, table, rotate, rotate_backward, scores, embed, slopes, "
-                   "buckets, bias, attention")
-      ->delimiter(',')
-      ->capture_default_str();
+                   "buckets, bias, attention; if not given frequencies, magnitude, table and rotate, "
+                   "or table and embed of rows, or bias of scores")
+      ->delimiter(',');
   command
       ->add_option("--positions", options->positions,
                    "numbers and ranges FIRST:END without END: 0:16,4095,4096,131071")

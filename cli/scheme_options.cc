@@ -70,6 +70,8 @@ ModelConfig SchemeOptions::Resolve() const {
         "number "
         "is given");
   }
+  Require(!length || *length >= 1, "--length must be at least 1 token, got {}", *length);
+  model.length = length;
   if (!layer_kind.empty()) KeepKind(model, layer_kind);
   if (!config.empty() && !settings.empty()) {
     for (LayerGroup& group : model.groups) Apply(group.scheme, settings);

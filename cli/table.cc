@@ -20,7 +20,7 @@ namespace {
 
 struct Options {
   SchemeOptions scheme;
-  std::string positions, out;
+  std::optional<std::string> positions, out;
   std::vector<std::string> dtypes = {"f32"};
   int threads = 0;
   bool second_path = false, as_json = false;
@@ -100,7 +100,11 @@ class TableFile {
     std::map<std::string, std::string> metadata = {
         {"first_position", fmt::format("{}", range.first)}, {"generator", "posgauge table"}};
     for (const LayerGroup& group : model.groups) metadata[group.kind] = ToJson(group.scheme).dump();
-    file_.WriteAt(0, SafetensorsHeader(places_, metadata));
+    const std::string header = SafetensorsHeader(places_, metadata);
+    const TensorPlace& last = places_.back();
+    file_.Reserve(last.offset +
+                  static_cast<uint64_t>(last.shape[0] * last.shape[1]) * SizeOf(last.dtype));
+    file_.WriteAt(0, header);
   }
 
   void Append(const std::string& kind, Dtype dtype, size_t part, std::string_view bytes) {
@@ -161,19 +165,18 @@ int Execute(const Options& options) {
     if (name == "all") {
       dtypes.insert(dtypes.end(), kFloatDtypes.begin(), kFloatDtypes.end());
     } else {
-      dtypes.push_back(ParseDtype(name));
+      dtypes.push_back(ParseFloatDtype("--dtype, where not all,", name));
     }
-    Require(IsFloat(dtypes.back()), "--dtype must be a floating dtype or all, got {}", name);
   }
   std::ranges::sort(dtypes);
   const auto repeated = std::ranges::unique(dtypes);
   dtypes.erase(repeated.begin(), repeated.end());
   Require(options.threads >= 0 && options.threads <= 1024, "--threads must be in 0..1024, got {}",
           options.threads);
-  const Range range = options.positions.empty() ? Range{0, model.max_position.value_or(131072)}
-                                                : ParseRange(options.positions);
+  const Range range =
+      !options.positions ? Range{0, model.Positions()} : ParseRange(*options.positions);
   std::optional<TableFile> file;
-  if (!options.out.empty()) file.emplace(options.out, model, range, dtypes);
+  if (options.out) file.emplace(*options.out, model, range, dtypes);
 
   nlohmann::ordered_json record = {{"posgauge_table", 1},
                                    {"source", model.source},
@@ -219,9 +222,11 @@ void AddTable(CLI::App& program, int& exit_code) {
       "table", "proven cos/sin tables of any length: written, summed up, computed a second way");
   options->scheme.AddTo(command);
   command.add_option("--positions", options->positions,
-                     "FIRST:END, the end not included; 0 to the config's maximum if not given");
+                     "FIRST:END, the end not included, at most 2^31; 0 to --length or the config's "
+                     "maximum if not given");
   command
-      .add_option("--dtype", options->dtypes, "dtype of the entries, or all; any number of times")
+      .add_option("--dtype", options->dtypes,
+                  "dtype of the entries, or all; f32 if not given; any number of times")
       ->allow_extra_args(false);
   command.add_option("--out", options->out,
                      "safetensors file to write: LAYERS.DTYPE.cos and .sin, [positions, pairs]");

@@ -23,14 +23,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace posgauge::fast::HWY_NAMESPACE {
 
-// Highway 1.0.3 has no macro that says so.
-bool HasFusedMultiplyAdd() {
-#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-  return true;
-#else
-  return false;
-#endif
-}
+bool HasFusedMultiplyAdd() { return HWY_NATIVE_FMA != 0; }
 
 const char* TargetWord() { return hwy::TargetName(HWY_TARGET); }
 

@@ -127,6 +127,7 @@ DoubleDouble Combine(DoubleDouble point, DoubleDouble a, DoubleDouble b, double 
 }  // namespace
 
 DirectRotation::DirectRotation(const RotationLadder& ladder) {
+  TheConstants();  // here, so that no worker thread is left with MPFR's caches
   mpz_t lowest, highest;
   mpz_inits(lowest, highest, nullptr);
   for (int64_t pair = 0; pair < ladder.layout().Pairs(); ++pair) {

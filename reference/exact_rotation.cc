@@ -49,6 +49,9 @@ ExactRotation::State::State(RotationLadder::Source source, const Rotary& layout)
   const RoundedValues rounded =
       Single(ladder, Dtype::f64, [](const auto& rotation) { return rotation.magnitude; });
   pure = rounded.values[0] == 1 && rounded.proofs[0] == Proof::exact;
+  ladder.WithLowest([&](const auto& rotation) {
+    for (const auto& frequency : rotation.frequency) still.push_back(frequency.IsZero());
+  });
 }
 
 int ExactRotation::State::Exponent() const {
@@ -131,6 +134,11 @@ RoundedTable ExactRotation::Table(Positions positions, Dtype dtype) const {
   const auto decide = [&](const RotationRow& row, double radius, double sign, int64_t token) {
     for (int64_t pair = 0; pair < pairs; ++pair) {
       const int64_t at = token * pairs + pair;
+      if (state_->pure && state_->still[static_cast<size_t>(pair)]) {
+        cos.Set(at, {1, 0, Proof::exact}, kLowestBits);
+        sin.Set(at, {0, 0, Proof::exact}, kLowestBits);
+        continue;
+      }
       const auto settle = [&](Collector& collector, DoubleDouble middle) {
         const auto decided = Decide(middle, radius, collector.format(), collector.with_distance());
         if (decided) collector.Set(at, *decided, kLowestBits);
@@ -152,21 +160,22 @@ RoundedTable ExactRotation::Table(Positions positions, Dtype dtype) const {
   const RotationRow unknown(pairs);  // of zeros, which no radius decides
   ForBlocks(count, std::max<int64_t>(kValuesPerThread / std::max<int64_t>(pairs, 1), 1),
             [&](int64_t begin, int64_t end) {
-              RowWalker walker(state_->rows);
-              RotationRow scaled(pairs);
+              std::optional<RowWalker> walker;
+              if (bulk) walker.emplace(state_->rows);
+              RotationRow scaled(state_->pure ? 0 : pairs);
               for (int64_t token = begin; token < end; ++token) {
                 const double position = positions[static_cast<size_t>(token)];
                 if (!bulk || !RowCache::Serves(position)) {
                   decide(unknown, 0, 1, token);
                   continue;
                 }
-                const RotationRow* row = &walker.At(static_cast<int64_t>(std::fabs(position)));
+                const RotationRow* row = &walker->At(static_cast<int64_t>(std::fabs(position)));
                 if (!state_->pure) {
                   scaled = *row;
                   Scale(state_->Factor(), &scaled);
                   row = &scaled;
                 }
-                decide(*row, state_->ScaledRadius(walker.radius()), position < 0 ? -1 : 1, token);
+                decide(*row, state_->ScaledRadius(walker->radius()), position < 0 ? -1 : 1, token);
               }
             });
   return {cos.Take(), sin.Take()};
@@ -183,20 +192,21 @@ EnclosedTable ExactRotation::EncloseTable(Positions positions) const {
   std::mutex radius_mutex;
   ForBlocks(tokens, std::max<int64_t>(kValuesPerThread / std::max<int64_t>(pairs, 1), 1),
             [&](int64_t begin, int64_t end) {
-              RowWalker walker(state_->rows);
+              std::optional<RowWalker> walker;
+              if (bulk) walker.emplace(state_->rows);
               double widest = 0;
               for (int64_t token = begin; token < end; ++token) {
                 const double position = positions[static_cast<size_t>(token)];
                 const auto at = static_cast<size_t>(token * pairs);
                 if (bulk && RowCache::Serves(position)) {
-                  const RotationRow& row = walker.At(static_cast<int64_t>(std::fabs(position)));
+                  const RotationRow& row = walker->At(static_cast<int64_t>(std::fabs(position)));
                   const double sign = position < 0 ? -1 : 1;
                   for (int64_t pair = 0; pair < pairs; ++pair) {
                     const DoubleDouble sin = row.Sin(pair);
                     table.cos[at + static_cast<size_t>(pair)] = row.Cos(pair);
                     table.sin[at + static_cast<size_t>(pair)] = {sign * sin.high, sign * sin.low};
                   }
-                  widest = std::max(widest, walker.radius());
+                  widest = std::max(widest, walker->radius());
                   continue;
                 }
                 for (int64_t pair = 0; pair < pairs; ++pair) {

@@ -234,7 +234,10 @@ RoundedValues ExactRotation::Scores(Positions query_positions, Positions key_pos
                     rest = rest + product(channel, channel);
                   }
                 }
-                return {(rotation.magnitude * rotation.magnitude * rotated + rest) * I(scale)};
+                const auto& fraction = rotation.magnitude_squared;
+                const I turned = fraction ? rotated * I((*fraction)[0]) / I((*fraction)[1])
+                                          : rotation.magnitude * rotation.magnitude * rotated;
+                return {(turned + rest) * I(scale)};
               });
   };
   ForBlocks(heads * queries * keys, 8, [&](int64_t begin, int64_t end) {

@@ -13,6 +13,7 @@ struct ExactRotation::State {
   mutable RowCache rows;
   EnclosedValues magnitude;  // [1]
   bool pure;                 // the magnitude is the number 1
+  std::vector<bool> still;   // [pairs]: the frequency is the number 0
 
   /// The magnitude as the exact factor of Scale: the value, an exponent with |value| <= 2^exponent,
   /// and what a radius r of entries up to 1 becomes.

@@ -40,16 +40,19 @@ inline std::optional<std::pair<int64_t, int64_t>> RationalLog(double s, int64_t 
 /// it. Rational where s and L0 are powers of one number, and then maybe exact: L0 = 4096, s = 32768
 /// gives 3/2.
 template <class R>
-R MagnitudeOf(const Params& params) {
-  if (params.attention_factor) return R(*params.attention_factor);
+void SetMagnitude(const Params& params, Rotation<R>* rotation) {
   const std::optional<double>& own = IsLong(params) ? params.long_mscale : params.short_mscale;
-  if (own) return R(*own);
-  if (params.factor <= 1) return R(1);
-  if (const auto log = RationalLog(params.factor, params.original_length)) {
-    const auto [k, t] = *log;
-    return RationalPower(R(t + k) / R(t), 1, 2);
+  if (params.attention_factor || own) {
+    rotation->magnitude = R(params.attention_factor ? *params.attention_factor : *own);
+  } else if (params.factor > 1) {
+    R squared = R(1) + Log(R(params.factor)) / Log(R(params.original_length));
+    if (const auto log = RationalLog(params.factor, params.original_length)) {
+      const auto [k, t] = *log;
+      rotation->magnitude_squared = {t + k, t};
+      squared = R(t + k) / R(t);
+    }
+    rotation->magnitude = RationalPower(squared, 1, 2);
   }
-  return RationalPower(R(1) + Log(R(params.factor)) / Log(R(params.original_length)), 1, 2);
 }
 
 /// frequency_i = base^(-2i/d) / F_i, F the long factors for N > L0, else the short ones.
@@ -57,8 +60,8 @@ R MagnitudeOf(const Params& params) {
 template <class R>
 Rotation<R> Exact(const Params& params) {
   const auto& factors = IsLong(params) ? params.long_factor : params.short_factor;
-  Rotation<R> rotation{.frequency = PlainFrequencies<R>(params.rotary),
-                       .magnitude = MagnitudeOf<R>(params)};
+  Rotation<R> rotation{.frequency = PlainFrequencies<R>(params.rotary)};
+  SetMagnitude(params, &rotation);
   for (size_t i = 0; factors && i < factors->size(); ++i) {
     rotation.frequency[i] = rotation.frequency[i] / R((*factors)[i]);
   }

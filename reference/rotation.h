@@ -1,6 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "posgauge/reference/float64.h"
@@ -13,8 +15,10 @@ namespace posgauge {
 /// radians and is scaled by the magnitude. R is double or an Interval.
 template <class R>
 struct Rotation {
-  std::vector<R> frequency;     // radians per token, one a pair
-  R magnitude = R(1);           // factor a on cos and sin
+  std::vector<R> frequency;  // radians per token, one a pair
+  R magnitude = R(1);        // factor a on cos and sin
+  // a^2 = first/second where that is known to be a fraction; what it multiplies may then be exact.
+  std::optional<std::array<int64_t, 2>> magnitude_squared = {};
   R softmax_multiplier = R(1);  // on the logits, besides a^2; model code applies it
 };
 

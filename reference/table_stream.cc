@@ -84,7 +84,12 @@ class Streamer {
         for (int64_t index : open) {
           const bool is_sin = index >= stride;
           const int64_t pair = index - (is_sin ? stride : 0);
-          if (pair < pairs_) Resolve(buffer, token, position, pair, is_sin);
+          if (pair >= pairs_) continue;
+          if (state_.pure && state_.still[static_cast<size_t>(pair)]) {
+            Store(buffer, token, pair, is_sin, is_sin ? 0 : 1);
+          } else {
+            Resolve(buffer, token, position, pair, is_sin);
+          }
         }
       }
     }
@@ -142,7 +147,8 @@ class Streamer {
   template <class Enclose>
   void OneByOne(int64_t token, int64_t position, const Enclose& enclose) {
     for (int64_t pair = 0; pair < pairs_; ++pair) {
-      if (position == 0 && state_.pure) {  // exact
+      const bool still = position == 0 || state_.still[static_cast<size_t>(pair)];
+      if (still && state_.pure) {  // exact
         for (Buffer& buffer : buffers_) {
           Store(buffer, token, pair, false, 1);
           Store(buffer, token, pair, true, 0);

@@ -4,6 +4,7 @@
 usage: tests/command_line_test.py PROGRAM FAULTY_LIBRARY     from the repository's root
 """
 
+import hashlib
 import json
 import pathlib
 import shutil
@@ -11,6 +12,7 @@ import struct
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 import xml.etree.ElementTree
 
@@ -18,7 +20,8 @@ PROGRAM, FAULTY = sys.argv[1:3]
 MODELS = pathlib.Path("golden/models")
 LLAMA = str(MODELS / "llama-3.1-8b.json")
 # Lengths for configs whose frequencies depend on the current one.
-NEEDED = {"internlm2.5-7b": ["--length", "65536"]}
+NEEDED = {"internlm2.5-7b": ["--length", "65536"], "phi-4-mini": ["--length", "131072"],
+          "qwen-7b": ["--length", "16384"]}
 
 
 def run(*arguments, **options):
@@ -64,8 +67,8 @@ class Refusals(unittest.TestCase):
         self.refuse("describe", path, says="spiral")
 
     def test_type_of_a_later_scheme_is_not_silently_something_else(self):
-        path = self.config(rope_scaling={"rope_type": "longrope", "short_factor": [1], "long_factor": [1]})
-        self.refuse("describe", path, says="longrope")
+        path = self.config(rope_scaling={"rope_type": "mrope", "mrope_section": [16, 24, 24]})
+        self.refuse("describe", path, says="mrope")
 
     def test_original_length_missing(self):
         path = self.config(rope_scaling={"rope_type": "yarn", "factor": 4.0})
@@ -221,6 +224,71 @@ class LostOutput(unittest.TestCase):
                 self.assertEqual(result.stderr, "posgauge: standard output cannot be written\n")
 
 
+class Table(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def refuse(self, *arguments, says):
+        result = run("table", "--scheme", "rope", *arguments)
+        self.assertEqual(result.returncode, 2, result.stdout)
+        self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+        self.assertIn(says, result.stderr)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_both_paths_give_the_same_bytes(self):
+        result = run("table", MODELS / "phi-4-mini.json", "--length", 131072, "--positions",
+                     "4090:4100", "--dtype", "all", "--second-path", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for table in json.loads(result.stdout)["groups"][0]["tables"]:
+            self.assertTrue(table["second_path_agrees"])
+            self.assertEqual((table["values"], table["undecided"]), (960, 0))
+
+    def test_file_is_what_the_sums_say(self):
+        out = self.folder / "out.safetensors"
+        result = run("table", "--scheme", "rope", "--set", "rotary_dim=6", "--positions", "3:8",
+                     "--dtype", "bf16", "--dtype", "f64", "--out", out, "--json")
+        tables = json.loads(result.stdout)["groups"][0]["tables"]
+        content = out.read_bytes()
+        size = int.from_bytes(content[:8], "little")
+        header = json.loads(content[8:8 + size])
+        for table in tables:
+            for part in ("cos", "sin"):
+                entry = header[f"all.{table['dtype']}.{part}"]
+                self.assertEqual(entry["shape"], [5, 3])
+                begin, end = entry["data_offsets"]
+                self.assertEqual(hashlib.sha256(content[8 + size + begin:8 + size + end]).hexdigest(),
+                                 table[f"sha256_{part}"])
+
+    def test_killed_run_leaves_nothing(self):
+        out = self.folder / "out.safetensors"
+        process = subprocess.Popen([PROGRAM, "table", "--scheme", "rope", "--positions",
+                                    "0:2147483647", "--dtype", "f8e5m2", "--set", "rotary_dim=2",
+                                    "--out", out], stdout=subprocess.DEVNULL)
+        time.sleep(0.5)
+        process.kill()
+        self.assertEqual(process.wait(), -9)
+        self.assertEqual(list(self.folder.iterdir()), [])
+
+    def test_length_bounds_the_positions(self):
+        for length in (1, 100):
+            result = run("table", MODELS / "phi-4-mini.json", "--length", length, "--json")
+            self.assertEqual(json.loads(result.stdout)["end_position"], length)
+
+    def test_refusals(self):
+        out = self.folder / "out.safetensors"
+        self.refuse("--out", "", says="no file name")
+        self.refuse("--out", self.folder, says="not a regular file")
+        self.refuse("--out", self.folder / "missing" / "out", says="No such file")
+        self.refuse("--positions", "0:2147483648", "--dtype", "all", "--set", "rotary_dim=65536",
+                    "--set", "head_dim=65536", "--out", out, says="cannot write")
+        for text in ("", "5", "5:5", "7:3", "0:2147483649", "0:4:8", "a:b", "0:1e3"):
+            self.refuse("--positions", text, says="FIRST:END")
+        self.refuse("--dtype", "i32", says="must be one of f64")
+        self.refuse("--threads", "-1", says="--threads")
+
+
 class Gate(unittest.TestCase):
     def test_every_model(self):
         configs = sorted(MODELS.glob("*.json"))
@@ -370,7 +438,7 @@ class AddedRows(unittest.TestCase):
                 self.assertEqual(faulty.returncode, 1, faulty.stdout + faulty.stderr)
 
     def test_what_asks_for_a_rotation_is_refused_in_one_line(self):
-        for command in (("describe",), ("audit",), ("table",)):
+        for command in (("audit",), ("table",)):
             result = run(*command, "--scheme", "sinusoidal")
             self.assertEqual(result.returncode, 2, result.stdout)
             self.assertEqual(result.stdout, "")

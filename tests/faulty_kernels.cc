@@ -11,6 +11,7 @@
 
 #include "faulty_additions.h"
 #include "faulty_attention.h"
+#include "numbered_runs.h"
 #include "posgauge/reference/addition.h"
 #include "posgauge/reference/all.h"
 #include "posgauge/reference/float64.h"
@@ -627,25 +628,9 @@ void Serve(const Offer& offer, const posgauge_call& call) {
 }
 
 // The C interface hands no context over, so each kernel is a function of its own.
-template <size_t index>
-int32_t Run(const posgauge_call* call, char* why, size_t why_size) {
-  try {
-    Serve(OfferAt(index), *call);
-    return POSGAUGE_OK;
-  } catch (const std::exception& error) {
-    std::snprintf(why, why_size, "%s", error.what());
-    return POSGAUGE_FAILED;
-  }
-}
+void ServeNumber(size_t index, const posgauge_call& call) { Serve(OfferAt(index), call); }
 
-using RunFunction = int32_t (*)(const posgauge_call*, char*, size_t);
-
-template <size_t... index>
-constexpr auto AllRuns(std::index_sequence<index...>) {
-  return std::array<RunFunction, sizeof...(index)>{Run<index>...};
-}
-
-constexpr auto kRuns = AllRuns(std::make_index_sequence<kCount * kFormsAndDtypes>());
+constexpr auto kRuns = NumberedRuns<ServeNumber, kCount * kFormsAndDtypes>();
 
 std::string_view Quantity(Form form) {
   switch (form) {

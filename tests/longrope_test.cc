@@ -84,6 +84,18 @@ TEST(longrope, RationalMagnitudesAreExact) {
   ExpectMagnitude("longrope", {"factor=4096"}, "1.41421356237309504880168872420");
 }
 
+// a^2 = 1 + ln 10^4/ln 10^6 = 5/3: not a number of any format, but 5/3 of 3 is.
+TEST(longrope, RationalSquaresKeepScoresExact) {
+  const ExactRotation rotation(
+      ParseScheme("longrope", {"rotary_dim=4", "original_length=1000000", "factor=10000"}));
+  const double position = 77;
+  const std::vector<double> q = {3, 0, 0, 0}, k = {1, 0, 0, 0};
+  const RoundedValues score =
+      rotation.Scores(std::span(&position, 1), std::span(&position, 1), q, k, 1, 1, Dtype::f64);
+  EXPECT_EQ(score.values[0], 5);
+  EXPECT_EQ(score.proofs[0], Proof::exact);
+}
+
 TEST(longrope, AConstantFactorIsPositionInterpolation) {
   const Scheme scheme = ParseScheme(
       "longrope", {"head_dim=8", "long_factor=[3,3,3,3]", "original_length=7", "length=8"});

@@ -17,22 +17,15 @@ AdditionBound BoundOf(const KernelInfo& info, const Scheme& scheme, const ExactA
 AdditionTruth::AdditionTruth(const KernelInfo& info, const Scheme& scheme)
     : exact_(scheme),
       given_(exact_),
+      supplied_frequencies_(info, exact_.EncloseFrequencies()),
       frequencies_(exact_.Frequencies(Dtype::f64).values),
       bound_(BoundOf(info, scheme, exact_, frequencies_, false)),
       local_bound_(BoundOf(info, scheme, exact_, frequencies_, true)) {
   if (const TensorSpec* rows = info.Input("rows")) rows_dtype_ = rows->dtypes.front();
-  if (const TensorSpec* frequency = info.Input("frequency")) {
-    supplied_frequencies_ = exact_.EncloseFrequencies().values;
-    // A pair of doubles is the real number to within the bound of `dd`.
-    if (info.Input("frequency_low") != nullptr) return;
-    std::vector<double> handed;
-    for (DoubleDouble& value : supplied_frequencies_) {
-      value = {RoundTo(FormatOf(frequency->dtypes.front()), value.high), 0};
-      handed.push_back(value.high);
-    }
-    given_ = ExactAddition(scheme, supplied_frequencies_);
+  if (supplied_frequencies_.are_rounded) {
+    given_ = ExactAddition(scheme, supplied_frequencies_.values);
     given_is_exact_ = false;
-    local_bound_ = BoundOf(info, scheme, exact_, std::move(handed), true);
+    local_bound_ = BoundOf(info, scheme, exact_, supplied_frequencies_.High(), true);
   }
 }
 
@@ -44,7 +37,7 @@ Tensor AdditionTruth::SuppliedRows(Positions positions) const {
 
 std::optional<Tensor> AdditionTruth::Supply(const TensorSpec& spec, Positions positions) const {
   if (spec.name == "frequency" || spec.name == "frequency_low") {
-    return FrequencyTensor(spec, supplied_frequencies_);
+    return FrequencyTensor(spec, supplied_frequencies_.values);
   }
   if (spec.name == "rows") return SuppliedRows(positions);
   return std::nullopt;

@@ -5,6 +5,7 @@
 
 #include "posgauge/reference/exact_addition.h"
 #include "posgauge/verify/addition_bound.h"
+#include "posgauge/verify/given_stages.h"
 #include "posgauge/verify/kernel_info.h"
 #include "posgauge/verify/tensor.h"
 
@@ -35,7 +36,7 @@ class AdditionTruth {
   ExactAddition exact_, given_;
   bool given_is_exact_ = true;
   std::optional<Dtype> rows_dtype_;
-  std::vector<DoubleDouble> supplied_frequencies_;
+  SuppliedFrequencies supplied_frequencies_;
   std::vector<double> frequencies_;
   AdditionBound bound_, local_bound_;
 };

@@ -40,6 +40,10 @@ class Descriptor {
   int number_;
 };
 
+std::filesystem::path Folder(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
 // A name that no other thread or process of this machine takes; O_EXCL settles the rest.
 std::filesystem::path TemporaryPath(const std::filesystem::path& path) {
   static std::atomic<int> counter = 0;
@@ -60,14 +64,24 @@ AtomicFile::AtomicFile(const std::filesystem::path& path)
   if (path.filename().empty()) {
     throw FileError(fmt::format("'{}': cannot write: no file name", path.string()));
   }
-  descriptor_ = open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) Refuse(errno, "write", path_);
+  if (std::filesystem::exists("/proc/self/fd", ignored)) {  // by which Commit names the file
+    descriptor_ = open(Folder(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  }
+  if (descriptor_ < 0) {
+    descriptor_ = open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) Refuse(errno, "write", path_);
+    named_ = true;
+  }
 }
 
 AtomicFile::~AtomicFile() {
-  if (descriptor_ < 0) return;
-  close(descriptor_);
-  unlink(temporary_path_.c_str());
+  if (descriptor_ >= 0) close(descriptor_);
+  if (named_) unlink(temporary_path_.c_str());
+}
+
+void AtomicFile::Reserve(uint64_t size) {
+  if (size == 0 || fallocate(descriptor_, 0, 0, static_cast<off_t>(size)) == 0) return;
+  if (errno == ENOSPC || errno == EFBIG || errno == EDQUOT) Refuse(errno, "write", path_);
 }
 
 void AtomicFile::WriteAt(uint64_t offset, std::string_view bytes) {
@@ -83,16 +97,20 @@ void AtomicFile::WriteAt(uint64_t offset, std::string_view bytes) {
 
 void AtomicFile::Commit() {
   if (fsync(descriptor_) != 0) Refuse(errno, "write", path_);
-  const int closing = std::exchange(descriptor_, -1);
-  if (close(closing) != 0 || std::rename(temporary_path_.c_str(), path_.c_str()) != 0) {
-    const int reason = errno;
-    unlink(temporary_path_.c_str());
-    Refuse(reason, "write", path_);
+  if (!named_) {
+    const std::string unnamed = fmt::format("/proc/self/fd/{}", descriptor_);
+    if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, temporary_path_.c_str(), AT_SYMLINK_FOLLOW) !=
+        0) {
+      Refuse(errno, "write", path_);
+    }
+    named_ = true;
   }
+  if (close(std::exchange(descriptor_, -1)) != 0) Refuse(errno, "write", path_);
+  if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0) Refuse(errno, "write", path_);
+  named_ = false;
   // The rename itself survives a power cut only once the folder is on disk; some file systems
   // refuse to sync folders, which harms nothing that was promised.
-  const std::filesystem::path folder = path_.has_parent_path() ? path_.parent_path() : ".";
-  const Descriptor directory(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor directory(open(Folder(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (directory.number() >= 0) fsync(directory.number());
 }
 

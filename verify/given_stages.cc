@@ -24,6 +24,22 @@ std::pair<Contract, GivenStages> ContractWithGiven(const KernelInfo& info, bool 
   return {contract, given};
 }
 
+SuppliedFrequencies::SuppliedFrequencies(const KernelInfo& info, const EnclosedValues& real) {
+  const TensorSpec* frequency = info.Input("frequency");
+  if (frequency == nullptr) return;
+  values = real.values;
+  if (info.Input("frequency_low") != nullptr) return;
+  are_rounded = true;
+  const Format format = FormatOf(frequency->dtypes.front());
+  for (DoubleDouble& value : values) value = {RoundTo(format, value.high), 0};
+}
+
+std::vector<double> SuppliedFrequencies::High() const {
+  std::vector<double> high;
+  for (DoubleDouble value : values) high.push_back(value.high);
+  return high;
+}
+
 Tensor FrequencyTensor(const TensorSpec& spec, const std::vector<DoubleDouble>& frequencies) {
   std::vector<double> values;
   for (DoubleDouble value : frequencies) {

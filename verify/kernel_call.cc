@@ -61,7 +61,12 @@ void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<
   };
   std::vector<PlacedTensor> placed_inputs, placed_outputs;
   std::vector<posgauge_tensor> in, out;
-  const std::vector<NamedList> lists = ListsOf(scheme);
+  std::vector<Tensor> lists;
+  const std::vector<NamedList> named_lists = ListsOf(scheme);
+  for (const auto& [name, values] : named_lists) {
+    const auto entries = static_cast<int64_t>(values.size());
+    lists.push_back(Tensor::FromValues(Dtype::f64, {entries}, values));
+  }
   placed_inputs.reserve(inputs.size() + lists.size());
   placed_outputs.reserve(outputs.size());
   for (const Named& output : outputs) {
@@ -74,11 +79,9 @@ void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<
     in.push_back(placed_inputs.back().Argument(input.name.c_str()));
     if (in_place && IsX(input)) in.back().tensor.data = out.front().tensor.data;
   }
-  for (const auto& [name, values] : lists) {
-    const auto entries = static_cast<int64_t>(values.size());
-    placed_inputs.emplace_back(Tensor::FromValues(Dtype::f64, {entries}, values), Spacing::compact,
-                               kInputGuard);
-    in.push_back(placed_inputs.back().Argument(name.c_str()));
+  for (size_t i = 0; i < lists.size(); ++i) {
+    placed_inputs.emplace_back(lists[i], Spacing::compact, kInputGuard);
+    in.push_back(placed_inputs.back().Argument(named_lists[i].first.c_str()));
   }
   const std::string scheme_name(Name(scheme));
   const posgauge_call call = {.size = sizeof(posgauge_call),
@@ -93,10 +96,11 @@ void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<
   std::array<char, 512> why{};
   const int32_t status = Run(info, call, why);
   why.back() = '\0';
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    RefuseOverrun(info, inputs[i].name, placed_inputs[i]);
-    if (!(placed_inputs[i].Read() == inputs[i].tensor)) {
-      throw KernelFailure(fmt::format("{} wrote to its input {}", info.name, inputs[i].name));
+  for (size_t i = 0; i < in.size(); ++i) {
+    RefuseOverrun(info, in[i].name, placed_inputs[i]);
+    const bool is_list = i >= inputs.size();
+    if (!placed_inputs[i].Holds(is_list ? lists[i - inputs.size()] : inputs[i].tensor)) {
+      throw KernelFailure(fmt::format("{} wrote to its input {}", info.name, in[i].name));
     }
   }
   for (size_t i = 0; i < outputs.size(); ++i) {

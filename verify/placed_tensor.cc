@@ -85,6 +85,16 @@ Tensor PlacedTensor::Read() const {
   return tensor;
 }
 
+bool PlacedTensor::Holds(const Tensor& tensor) const {
+  bool same = true;
+  ForEachRow([&](size_t byte, size_t element) {
+    same =
+        same && std::memcmp(memory_.data() + byte, tensor.bytes().data() + element * SizeOf(dtype_),
+                            row_ * SizeOf(dtype_)) == 0;
+  });
+  return same;
+}
+
 std::string PlacedTensor::Overrun() const {
   const size_t begin = start_ + offset_;
   size_t end = begin;

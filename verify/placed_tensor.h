@@ -28,6 +28,9 @@ class PlacedTensor {
   /// The elements as they are now.
   Tensor Read() const;
 
+  /// Whether they are still those of a tensor of this dtype and shape, bit for bit.
+  bool Holds(const Tensor& tensor) const;
+
   /// Where the guard zones or gaps no longer hold their pattern, in words: "after its end",
   /// "before its beginning", "between its rows"; empty if they do.
   std::string Overrun() const;

@@ -30,27 +30,20 @@ RotationTruth::RotationTruth(const KernelInfo& info, const Scheme& scheme)
     : exact_(scheme),
       given_(exact_),
       tables_(std::make_shared<Tables>()),
+      supplied_frequencies_(info, exact_.EncloseFrequencies()),
       frequencies_(exact_.Frequencies(Dtype::f64).values),
       magnitude_(exact_.Magnitude(Dtype::f64).values[0]),
       bound_(BoundOf(info, scheme, frequencies_, magnitude_, false)),
       local_bound_(BoundOf(info, scheme, frequencies_, magnitude_, true)) {
   if (const TensorSpec* table = info.Input("cos")) table_dtype_ = table->dtypes.front();
-  if (const TensorSpec* frequency = info.Input("frequency")) {
-    supplied_frequencies_ = exact_.EncloseFrequencies().values;
-    // A pair of doubles is the real number to within the bound of `dd`.
-    if (info.Input("frequency_low") != nullptr) return;
-    std::vector<double> handed;
-    for (DoubleDouble& value : supplied_frequencies_) {
-      value = {RoundTo(FormatOf(frequency->dtypes.front()), value.high), 0};
-      handed.push_back(value.high);
-    }
+  if (supplied_frequencies_.are_rounded) {
     const TensorSpec* magnitude = info.Input("magnitude");
     const double factor = magnitude == nullptr
                               ? magnitude_
                               : RoundTo(FormatOf(magnitude->dtypes.front()), magnitude_);
-    given_ = ExactRotation(exact_.layout(), supplied_frequencies_, {factor, 0});
+    given_ = ExactRotation(exact_.layout(), supplied_frequencies_.values, {factor, 0});
     given_is_exact_ = false;
-    local_bound_ = BoundOf(info, scheme, std::move(handed), factor, true);
+    local_bound_ = BoundOf(info, scheme, supplied_frequencies_.High(), factor, true);
   }
 }
 
@@ -75,7 +68,7 @@ TablePair RotationTruth::SuppliedTable(Positions positions) const {
 
 std::optional<Tensor> RotationTruth::Supply(const TensorSpec& spec, Positions positions) const {
   if (spec.name == "frequency" || spec.name == "frequency_low") {
-    return FrequencyTensor(spec, supplied_frequencies_);
+    return FrequencyTensor(spec, supplied_frequencies_.values);
   }
   if (spec.name == "magnitude") {
     return Tensor::FromValues(spec.dtypes.front(), {1}, std::span(&magnitude_, 1));

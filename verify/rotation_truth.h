@@ -6,6 +6,7 @@
 
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/verify/bound.h"
+#include "posgauge/verify/given_stages.h"
 #include "posgauge/verify/kernel_info.h"
 #include "posgauge/verify/tensor.h"
 
@@ -54,7 +55,7 @@ class RotationTruth {
   std::optional<Dtype> table_dtype_;
   struct Tables;
   std::shared_ptr<Tables> tables_;  // shared by copies; safe between threads
-  std::vector<DoubleDouble> supplied_frequencies_;
+  SuppliedFrequencies supplied_frequencies_;
   std::vector<double> frequencies_;
   double magnitude_;
   RotaryBound bound_, local_bound_;

@@ -316,6 +316,12 @@ ModelConfig ReadText(const json& root, const std::string& source,
         "which is outside the rotation and not part of this scheme",
         config.Name("use_logn_attn")));
   }
+  if (config.Find<bool>("attn_temperature_tuning").value_or(false)) {
+    model.notes.push_back(fmt::format(
+        "{}: queries of the layers that do not rotate are also multiplied by a factor of their "
+        "position (floor_scale, attn_scale), which is outside the rotation",
+        config.Name("attn_temperature_tuning")));
+  }
   const bool by_length =
       std::any_of(model.groups.begin(), model.groups.end(), [](const LayerGroup& group) {
         return !ToJson(group.scheme).value("length", nlohmann::ordered_json()).is_null();

@@ -35,7 +35,13 @@ struct ModelConfig {
   std::string source, model_type;
   std::optional<int64_t> num_attention_heads, num_key_value_heads, num_hidden_layers;
   std::optional<int64_t> max_position;  // tokens, max_position_embeddings
-  std::vector<LayerGroup> groups;       // at least one
+  std::optional<int64_t> length;        // tokens, the current length that the caller gave
+
+  /// Positions that matter, from 0: the current length where it is given, else the config's
+  /// maximum, else 131072.
+  int64_t Positions() const { return length.value_or(max_position.value_or(131072)); }
+
+  std::vector<LayerGroup> groups;  // at least one
   std::vector<UnrotatedLayers> unrotated;
   std::string pairing_source;  // "model_type llama" or "given"
   /// Facts that a reader should know: a default that the model's own code fills in, a key that has

@@ -37,7 +37,7 @@ Scheme ReadAlpha(const Section& block, const Rotary& rotary, Notes& notes) {
   CheckKeys(block, "dynamic with alpha", {"alpha"},
             {"factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"}, notes);
   notes.push_back(fmt::format(
-      "{}: static NTK scaling as in Hunyuan, vLLM and MLX; transformers' own 'dynamic' ignores "
+      "{}: static NTK scaling as in Hunyuan, vLLM and MLX; transformers' generic 'dynamic' ignores "
       "alpha and scales by factor and length",
       block.Name("alpha")));
   return ntk::Params{.rotary = rotary, .factor = block.Get<double>("alpha")};

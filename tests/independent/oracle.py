@@ -137,6 +137,9 @@ class Oracle:
     def scores(self, bits, query_positions, key_positions, q, k, heads, scale):
         a = self.factor("magnitude", bits)
         gain, scale_ball = multiply(a, a), ball_of_float(scale)
+        fraction = getattr(self.equations, "magnitude_squared", None)
+        # Pairs that stand still may leave an exact number, which the shared radius of `after` hides.
+        still = ZERO in self.frequencies(bits)[0]
         queries = self.heads(q, query_positions, heads, bits)
         keys = self.heads(k, key_positions, heads, bits)
         result = []
@@ -146,12 +149,16 @@ class Oracle:
                     query, key = queries[i * heads + head], keys[j * heads + head]
                     if p == t:  # a rotation keeps the inner product
                         turned = dot(query.before, key.before)
-                    elif bits < PRECISIONS[-1]:
+                    elif bits < PRECISIONS[-1] and not still:
                         turned = dot(query.after, key.after)
                     else:
                         turned = self.relative(query, key, p, t, bits)
                     plain = dot(query.copied, key.copied)
-                    real = multiply(scale_ball, add(plain, multiply(gain, turned)))
+                    if p == t and fraction is not None:  # all of it is rational
+                        exact = Fraction(scale) * (number(plain) + fraction * number(turned))
+                        real = ball_of_fraction(exact, bits)
+                    else:
+                        real = multiply(scale_ball, add(plain, multiply(gain, turned)))
                     result.append(real)
         return [result]
 
@@ -226,6 +233,13 @@ class Vector:
         self.middles = [ball[0] << (ball[2] - self.exponent) for ball in balls]
         self.radius = max((ball[1] << (ball[2] - self.exponent) for ball in balls), default=0)
         self.size = sum(map(abs, self.middles))
+
+
+def number(ball):
+    """Of a ball without radius."""
+    middle, radius, exponent = ball
+    assert radius == 0
+    return Fraction(middle) * Fraction(2) ** exponent
 
 
 def dot(a, b):

@@ -138,8 +138,9 @@ class LongRope(Rope):
             # Both powers of one number that is none itself.
             bases = [perfect_power(int(factor)), perfect_power(length)]
             if bases[0][0] == bases[1][0]:
-                square = 1 + Fraction(bases[0][1], bases[1][1])
-                return rational_root(square) or iv.sqrt(interval(square))
+                self.magnitude_squared = 1 + Fraction(bases[0][1], bases[1][1])
+                return (rational_root(self.magnitude_squared) or
+                        iv.sqrt(interval(self.magnitude_squared)))
         return iv.sqrt(1 + iv.log(interval(factor)) / iv.log(interval(Fraction(length))))
 
 
