@@ -35,7 +35,8 @@ inline std::array<int64_t, 2> FloorRange(double x) {
   return {floor, floor};
 }
 inline double Hull(double, double b) { return b; }
-inline double Approximately(double x) { return x; }
+inline bool LooksLess(double a, double b) { return a < b; }
+inline bool IsZero(double x) { return x == 0; }
 inline double Sum(const std::vector<double>& terms) {
   return std::accumulate(terms.begin(), terms.end(), 0.0);
 }

@@ -6,8 +6,9 @@
 //   {"rotate": {"values": ["0x1.8p+0", ...], "proofs": "ep...", "distances": [0, ...]}}
 //
 // Inputs by quantity: table: positions. embed: positions, x. rotate, rotate_backward: positions,
-// heads, x. scores: query_positions, key_positions, heads, scale, q, k. Numbers are hex floats in
-// strings. A proof is the first letter of exact, proven, undecided. A refused question answers
+// heads, x. scores: query_positions, key_positions, heads, scale, q, k. A scheme of attention: what
+// ExactAttention::InputsOf names. Numbers are hex floats in strings. A proof is the first letter of
+// exact, proven, undecided. A refused question answers
 // {"error": "..."}.
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +18,7 @@
 #include <variant>
 
 #include "posgauge/reference/exact_addition.h"
+#include "posgauge/reference/exact_attention.h"
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/schemes/base/error.h"
 
@@ -54,14 +56,23 @@ json Answer(const RoundedValues& rounded) {
 // The last scheme asked about: questions about one scheme come in a row.
 class Reference {
  public:
-  using Exact = std::variant<ExactRotation, ExactAddition>;
+  using Exact = std::variant<ExactRotation, ExactAddition, ExactAttention>;
 
   const Exact& Of(const json& scheme) {
     if (!exact_ || scheme != scheme_) {
       exact_.reset();
       const Scheme parsed = SchemeFromJson(scheme);
-      exact_.emplace(IsRotary(parsed) ? Exact(ExactRotation(parsed))
-                                      : Exact(ExactAddition(parsed)));
+      std::visit(
+          [&]<class Params>(const Params&) {
+            if constexpr (Attends<Params>) {
+              exact_.emplace(ExactAttention(parsed));
+            } else if constexpr (Adds<Params>) {
+              exact_.emplace(ExactAddition(parsed));
+            } else {
+              exact_.emplace(ExactRotation(parsed));
+            }
+          },
+          parsed);
       scheme_ = scheme;
     }
     return *exact_;
@@ -80,6 +91,27 @@ json Answer(const ExactAddition& exact, const json& question) {
   if (quantity == "table") return {{"rows", Answer(exact.Rows(numbers("positions"), dtype))}};
   Require(quantity == "embed", "quantity '{}' is not known here", quantity);
   return {{quantity, Answer(exact.Embed(numbers("positions"), numbers("x"), dtype))}};
+}
+
+json Answer(const ExactAttention& exact, const json& question) {
+  const auto name = question.at("quantity").get<std::string>();
+  const auto quantity = ParseVariant<AttentionQuantity>("quantity", name);
+  NamedInputs inputs;
+  for (const Weight& wanted : exact.InputsOf(quantity)) {
+    ExactTensor tensor{wanted.shape, Numbers(question.at(std::string(wanted.name)))};
+    int64_t of_one_row = 1;
+    for (size_t i = 1; i < wanted.shape.size(); ++i) of_one_row *= wanted.shape[i];
+    tensor.shape[0] = static_cast<int64_t>(tensor.values.size()) / of_one_row;
+    inputs.tensors.emplace(wanted.name, std::move(tensor));
+  }
+  if (quantity != AttentionQuantity::buckets) {
+    const Dtype dtype = ParseDtype(question.at("dtype").get<std::string>());
+    return {{name, Answer(exact.Evaluate(quantity, inputs, dtype))}};
+  }
+  const std::vector<int64_t> buckets = exact.Buckets(inputs);
+  return {{name, Answer(RoundedValues{.values = {buckets.begin(), buckets.end()},
+                                      .proofs = std::vector(buckets.size(), Proof::exact),
+                                      .distances = std::vector<int32_t>(buckets.size())})}};
 }
 
 json Answer(const ExactRotation& exact, const json& question) {

@@ -5,20 +5,26 @@ import random
 import struct
 from fractions import Fraction
 
-from independent.oracle import ADDITIONS, FORMATS, SCHEMES
+from independent.attention_draws import AttentionDraw
+from independent.oracle import ADDITIONS, ATTENTIONS, FORMATS, SCHEMES
 
 DTYPES = list(FORMATS)
 QUANTITIES = ["frequencies", "magnitude", "softmax_multiplier", "table", "rotate",
               "rotate_backward", "scores"]
 OF_ADDITIONS = ["frequencies", "table", "embed"]
+# Beyond scores and attention.
+OF_ATTENTIONS = {"alibi": ["slopes", "bias"], "t5": ["buckets", "bias"], "kerple": ["bias"],
+                 "sandwich": ["bias"], "fire": ["bias"]}
 LONGEST = 1 << 40
 
 
 def quantities_of(name):
+    if name in ATTENTIONS:
+        return OF_ATTENTIONS.get(name, []) + ["scores", "attention"]
     return OF_ADDITIONS if name in ADDITIONS else QUANTITIES
 
 
-class Draw:
+class Draw(AttentionDraw):
     """Random parameters and inputs, edges included."""
 
     def __init__(self, seed):
@@ -254,9 +260,9 @@ EDGES = {
 def questions(draw, least):
     """Edges and then draws, until every cell (scheme, quantity) has at least `least` values. To be
     sent the number of values of each answer, None where the scheme is refused."""
-    for name in [*SCHEMES, *ADDITIONS]:
+    for name in [*SCHEMES, *ADDITIONS, *ATTENTIONS]:
         have, quantities = collections.Counter(), quantities_of(name)
-        edges = list(EDGES[name])
+        edges = list(EDGES.get(name, []))
         while edges or any(have[quantity] < least for quantity in quantities):
             few = not edges and all(have[quantity] >= least for quantity in quantities
                                     if quantity not in ("magnitude", "softmax_multiplier"))
@@ -273,6 +279,8 @@ def questions(draw, least):
                     dtypes = DTYPES
                 elif few or have[quantity] >= least:
                     continue
+                elif quantity == "buckets":
+                    dtypes = ["f64"]  # integers, which every other dtype would round
                 for dtype in dtypes:
                     question = {"scheme": scheme, "quantity": quantity, "dtype": dtype,
                                 **inputs(draw, scheme, quantity)}
@@ -285,6 +293,8 @@ def questions(draw, least):
 
 def inputs(draw, scheme, quantity):
     r = draw.random
+    if scheme["scheme"] in ATTENTIONS:
+        return draw.attention_inputs(scheme, quantity)
     if scheme["scheme"] in ADDITIONS:
         rows = r.randint(1, 3)
         positions = draw.row_positions(scheme, rows)

@@ -12,6 +12,7 @@ from fractions import Fraction
 from mpmath import iv
 
 from independent.additions import ADDITIONS
+from independent.attentions import ATTENTIONS
 from independent.ball import (FORMATS, ONE, WITH_DISTANCES, ZERO, add, ball_of_float,
                               ball_of_fraction, ball_of_interval, cos_sin, multiply, negate,
                               round_ball)
@@ -24,7 +25,8 @@ PRECISIONS = (400, 1200, 4800)
 
 def of(scheme):
     """The oracle for a scheme, given as JSON has it with every field present."""
-    return (AddedRows if scheme["scheme"] in ADDITIONS else Oracle)(scheme)
+    name = scheme["scheme"]
+    return (AddedRows if name in ADDITIONS else Attending if name in ATTENTIONS else Oracle)(scheme)
 
 
 class Oracle:
@@ -196,6 +198,39 @@ class AddedRows(Oracle):
         return [self.equations.embed(positions, x, bits)]
 
 
+class Attending(Oracle):
+    """Answers for one scheme that acts in attention."""
+
+    OUTPUTS = {}
+
+    def __init__(self, scheme):  # pylint: disable=super-init-not-called
+        self.scheme = scheme
+
+    def of(self, bits, given):
+        return ATTENTIONS[self.scheme["scheme"]](self.scheme, bits, given)
+
+    def slopes(self, bits, **given):
+        return [self.of(bits, given).slopes()]
+
+    def buckets(self, bits, **given):
+        return [self.of(bits, given).buckets()]
+
+    def bias(self, bits, **given):
+        call = self.of(bits, given)
+        return [[call.bias(head, i, j) for head in call.heads()
+                 for i in range(len(call.queries)) for j in range(len(call.keys))]]
+
+    def scores(self, bits, **given):  # pylint: disable=arguments-differ
+        call = self.of(bits, given)
+        return [[call.score(head, i, j) if call.sees(i, j) else -math.inf for head in call.heads()
+                 for i in range(len(call.queries)) for j in range(len(call.keys))]]
+
+    def attention(self, bits, **given):
+        call = self.of(bits, given)
+        return [[real for i in range(len(call.queries)) for head in call.heads()
+                 for real in call.output(head, i)]]
+
+
 class Head:
     """A vector before and after its rotation without magnitude, and the channels that only copy."""
 
@@ -253,5 +288,7 @@ def same(a, b):
 
 def may_be_unaware(scheme, quantity):
     """Whether the reference may call an exact number proven. That of a blended frequency is exact
-    where all weights happen to be rational, which it need not see."""
-    return quantity == "frequencies" and scheme["scheme"] in ("llama3", "yarn")
+    where all weights happen to be rational, which it need not see; nor that keys of different
+    scores have values of the same mean."""
+    return quantity == "attention" or (
+        quantity == "frequencies" and scheme["scheme"] in ("llama3", "yarn"))
