@@ -8,6 +8,7 @@ arXiv:2212.10356: inner products of sinusoidal rows (sandwich); Li et al., arXiv
 terms (transformer_xl); Golovneva et al., arXiv:2405.18719, eqs. 3-5 (cope).
 """
 import collections
+import functools
 import math
 from fractions import Fraction
 
@@ -142,22 +143,22 @@ class None_:  # pylint: disable=invalid-name
         return means.pop() if len(means) == 1 else None
 
 
-class Alibi(None_):
-    @staticmethod
-    def exponents(heads, steepest):
-        """Of 1/2, as the authors' get_slopes recurses."""
-        if heads & (heads - 1) == 0:
-            return [steepest * n / heads for n in range(1, heads + 1)]
-        closest = 1 << (heads.bit_length() - 1)
-        more = Alibi.exponents(2 * closest, steepest)[0::2][:heads - closest]
-        return Alibi.exponents(closest, steepest) + more
+@functools.lru_cache(maxsize=None)
+def slope_exponents(heads):
+    """Of 2^-max_bias, as the authors' get_slopes recurses."""
+    if heads & (heads - 1) == 0:
+        return [Fraction(n, heads) for n in range(1, heads + 1)]
+    closest = 1 << (heads.bit_length() - 1)
+    return slope_exponents(closest) + slope_exponents(2 * closest)[0::2][:heads - closest]
 
+
+class Alibi(None_):
     def slope(self, head):
         key = "slope", head
         if key not in self.kept:
             s = self.scheme
             heads = s["heads"] if s["total_heads"] is None else s["total_heads"]
-            exponent = [-self.exponents(heads, Fraction(s["max_bias"]))[s["first_head"] + head]]
+            exponent = [-Fraction(s["max_bias"]) * slope_exponents(heads)[s["first_head"] + head]]
             power = Power([Fraction(2)])
             exact = power.rational(exponent) if abs(exponent[0]) < 4096 else None
             self.kept[key] = from_fraction_or_interval(
