@@ -10,6 +10,7 @@
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/golden_check.h"
+#include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/cli/scheme_options.h"
@@ -30,21 +31,9 @@ struct Options {
   BudgetOption budget;
   RequireOption require;
   ReportOptions report;
-  std::string golden = "golden/vectors", dump, waive;
+  std::string golden = DefaultGoldenFolder(), dump, waive;
   bool exhaustive = false, golden_is_given = false;
 };
-
-// Lengths in tokens that a scheme's behaviour may change at.
-std::vector<int64_t> LengthsOf(const Scheme& scheme) {
-  std::vector<int64_t> lengths;
-  const nlohmann::ordered_json fields = ToJson(scheme);
-  for (const auto& [name, value] : fields.items()) {
-    if (name.ends_with("length") && value.is_number_integer()) {
-      lengths.push_back(value.get<int64_t>());
-    }
-  }
-  return lengths;
-}
 
 // What every position is checked over.
 std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
@@ -190,7 +179,8 @@ class Gate {
       ReproId id{.check = verdict.check,
                  .kernel = verdict.subject,
                  .scheme = group.scheme,
-                 .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest()},
+                 .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest(),
+                                            model_.max_position},
                  .heads = plan.heads,
                  .seed = plan.seed};
       if (single && verdict.first_failure) id.positions = verdict.first_failure->position;
@@ -350,7 +340,7 @@ void AddGate(CLI::App& program, int& exit_code) {
         options->golden = folder;
         options->golden_is_given = true;
       },
-      "folder of golden vectors; golden/vectors where that exists");
+      "folder of golden vectors; golden/vectors if there is one, else those installed");
   command.add_option("--dump", options->dump,
                      "also write the cases and the kernels' answers to this folder, for compare");
   options->report.AddTo(command);

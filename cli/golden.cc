@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "posgauge/cli/command.h"
+#include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/golden_record.h"
 #include "posgauge/golden/check.h"
 #include "posgauge/verify/hex_float.h"
@@ -16,7 +17,7 @@ using namespace golden;
 using nlohmann::ordered_json;
 
 struct VerifyOptions {
-  std::string root = "golden/vectors";
+  std::string root = DefaultGoldenFolder();
   bool json = false;
 };
 

@@ -12,6 +12,7 @@
 #include "posgauge/cli/scheme_options.h"
 #include "posgauge/golden/generate.h"
 #include "posgauge/golden/plan.h"
+#include "posgauge/golden/tensor_name.h"
 
 namespace posgauge::cli {
 
@@ -29,7 +30,7 @@ struct Written {
 
 // Computes and writes FOLDER/NAME.json and .safetensors.
 Written Write(Manifest& manifest, const fs::path& folder, const std::string& name) {
-  manifest.generator = "posgauge";
+  manifest.generator = kGeneratorName;
   manifest.version = POSGAUGE_VERSION;
   try {
     Compute(manifest);
@@ -55,8 +56,8 @@ Written Write(Manifest& manifest, const fs::path& folder, const std::string& nam
   return written;
 }
 
-int Report(const std::vector<Written>& all, bool json) {
-  ordered_json record{{"version", 1}, {"written", ordered_json::array()}};
+int Report(const std::vector<Written>& all, const std::vector<std::string>& removed, bool json) {
+  ordered_json record{{"version", 1}, {"written", ordered_json::array()}, {"removed", removed}};
   for (const Written& written : all) {
     record["written"].push_back({{"file", written.file},
                                  {"cases", written.cases},
@@ -67,8 +68,22 @@ int Report(const std::vector<Written>& all, bool json) {
                  ProofText(written.proof));
     }
   }
-  if (json) fmt::print("{}\n", record.dump(2));
+  if (json) {
+    fmt::print("{}\n", record.dump(2));
+  } else {
+    for (const std::string& file : removed) fmt::print("{}: removed, no plan names it\n", file);
+  }
   return all.empty() ? kNothingDone : kHolds;
+}
+
+// A manifest and the payload beside it.
+void Remove(const fs::path& manifest) {
+  for (const fs::path& path : {manifest, fs::path(manifest).replace_extension(".safetensors")}) {
+    std::error_code error;
+    fs::remove(path, error);
+    if (error)
+      throw FileError(fmt::format("{}: cannot remove: {}", path.string(), error.message()));
+  }
 }
 
 struct WriteOptions {
@@ -79,12 +94,19 @@ struct WriteOptions {
 
 int WritePlans(const WriteOptions& options) {
   std::vector<Written> all;
+  std::vector<std::string> removed;
   for (auto& [word, manifests] : ReadPlans(options.plans)) {
+    const fs::path folder = fs::path(options.out) / word;
     for (PlannedManifest& planned : manifests) {
-      all.push_back(Write(planned.manifest, fs::path(options.out) / word, planned.name));
+      all.push_back(Write(planned.manifest, folder, planned.name));
+    }
+    if (!fs::exists(folder)) continue;  // a plan of no manifest
+    for (const fs::path& path : UnplannedManifests(folder, manifests)) {
+      Remove(path);
+      removed.push_back(path.string());
     }
   }
-  return Report(all, options.json);
+  return Report(all, removed, options.json);
 }
 
 struct MakeOptions {
@@ -195,7 +217,7 @@ int Make(const MakeOptions& options) {
     Require(!name.empty(), "--name must hold a letter or digit, got '{}'", stem);
     all.push_back(Write(manifest, options.out, name));
   }
-  return Report(all, options.json);
+  return Report(all, {}, options.json);
 }
 
 }  // namespace

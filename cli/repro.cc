@@ -8,7 +8,6 @@
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/verify/check.h"
-#include "posgauge/verify/plan.h"
 #include "posgauge/verify/report.h"
 #include "posgauge/verify/repro.h"
 
@@ -21,12 +20,6 @@ struct Options {
   std::string id;
   BudgetOption budget;
 };
-
-std::vector<double> PositionsOf(const ReproId& id) {
-  if (const auto* position = std::get_if<double>(&id.positions)) return {*position};
-  const auto& plan = std::get<ReproId::Plan>(id.positions);
-  return PlanPositions(plan.count, plan.largest, {});
-}
 
 int Execute(const Options& options) {
   options.budget.Validate();
@@ -43,7 +36,7 @@ int Execute(const Options& options) {
   Require(subject != nullptr,
           "repro id: no kernel {} that serves {}; give the library it was in with --library",
           id.kernel, Name(id.scheme));
-  const CheckPlan plan{PositionsOf(id), id.heads, id.seed, options.budget.spacings};
+  const CheckPlan plan{id.Positions(), id.heads, id.seed, options.budget.spacings};
   std::optional<Verdict> verdict;
   if (id.check == "contract" || id.check == "adequate") {
     const KernelCheck check = CheckKernels({*subject}, plan).front();

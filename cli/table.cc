@@ -155,6 +155,7 @@ void Print(const nlohmann::ordered_json& group) {
 
 int Execute(const Options& options) {
   const ModelConfig model = options.scheme.Resolve();
+  for (const LayerGroup& group : model.groups) RotaryOf(group.scheme);  // refuses rows
   std::vector<Dtype> dtypes;
   for (const std::string& name : options.dtypes) {
     if (name == "all") {

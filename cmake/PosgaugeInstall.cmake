@@ -8,6 +8,8 @@ foreach(room schemes reference verify fast properties golden)
           FILES_MATCHING PATTERN "*.h"
           PATTERN "*-inl.h" EXCLUDE PATTERN vectors EXCLUDE PATTERN models EXCLUDE)
 endforeach()
+install(DIRECTORY golden/vectors golden/models
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/posgauge/golden)
 install(FILES verify/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posgauge)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/generated/posgauge DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
         FILES_MATCHING PATTERN "*.h")

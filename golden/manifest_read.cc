@@ -37,7 +37,7 @@ ProofCounts ProofFromJson(const JsonReader& reader) {
 // Takes tensors out of the payload, so that what is left belongs to no case.
 class Payload {
  public:
-  Payload(std::map<std::string, Tensor> tensors) : tensors_(std::move(tensors)) {}
+  explicit Payload(std::map<std::string, Tensor> tensors) : tensors_(std::move(tensors)) {}
 
   Tensor Take(const JsonReader& reader, const std::string& name, Dtype dtype,
               const std::vector<int64_t>& shape) {

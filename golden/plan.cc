@@ -7,6 +7,7 @@
 #include "posgauge/golden/generate.h"
 #include "posgauge/golden/json_reader.h"
 #include "posgauge/golden/notes.h"
+#include "posgauge/golden/tensor_name.h"
 #include "posgauge/schemes/base/json_file.h"
 #include "posgauge/schemes/model/config.h"
 #include "posgauge/verify/atomic_file.h"
@@ -200,6 +201,36 @@ std::vector<PlannedManifest> ReadPlan(const std::filesystem::path& path,
     manifest["name"].Demand(names.insert(planned.back().name).second, "must be unique");
   }
   return planned;
+}
+
+namespace {
+
+bool IsOurs(const std::filesystem::path& path) {
+  try {
+    const json value = ParseJson(ReadFile(path, kMaxManifest), path.string());
+    if (!value.is_object() || value.value("format", json()) != kFormatName) return false;
+    const json generator = value.value("generator", json());
+    return generator.is_object() && generator.value("name", json()) == kGeneratorName;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<std::filesystem::path> UnplannedManifests(const std::filesystem::path& folder,
+                                                      const std::vector<PlannedManifest>& plan) {
+  std::vector<std::filesystem::path> unplanned;
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(folder, error)) {
+    const std::filesystem::path& path = entry.path();
+    const bool planned =
+        std::ranges::find(plan, path.stem().string(), &PlannedManifest::name) != plan.end();
+    if (path.extension() == ".json" && !planned && IsOurs(path)) unplanned.push_back(path);
+  }
+  if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
+  std::ranges::sort(unplanned);
+  return unplanned;
 }
 
 std::map<std::string, std::vector<PlannedManifest>> ReadPlans(const std::filesystem::path& folder) {

@@ -26,6 +26,11 @@ std::vector<PlannedManifest> ReadPlan(const std::filesystem::path& path,
                                       const std::filesystem::path& models,
                                       const std::map<std::string, Note>& notes);
 
+/// Manifests of posgauge in `folder` that none of the plan's is: left by an earlier plan. Sorted;
+/// files that do not say that posgauge made them are nobody's business.
+std::vector<std::filesystem::path> UnplannedManifests(const std::filesystem::path& folder,
+                                                      const std::vector<PlannedManifest>& plan);
+
 /// Every plan of a folder that holds flags.json, SCHEME.json and models/: by scheme's word.
 std::map<std::string, std::vector<PlannedManifest>> ReadPlans(const std::filesystem::path& folder);
 

@@ -22,5 +22,6 @@ inline std::string DistancesTensor(const Case& golden_case, const std::string& o
 inline bool HasDistances(Dtype dtype) { return dtype == Dtype::f64 || dtype == Dtype::f32; }
 
 inline constexpr std::string_view kFormatName = "posgauge-golden";
+inline constexpr std::string_view kGeneratorName = "posgauge";
 
 }  // namespace posgauge::golden

@@ -8,6 +8,7 @@
 #include "posgauge/properties/comparisons.h"
 #include "posgauge/properties/waves.h"
 #include "posgauge/verify/double_double.h"
+#include "posgauge/verify/frequency_error.h"
 
 namespace posgauge::sinusoidal {
 
@@ -199,6 +200,34 @@ Verdict CheckZeros(const Subject& subject, const LawCase& c) {
   return comparisons.Take();
 }
 
+// w_k w_(k+2) = w_(k+1)^2 and w_0 = scale. Each w is off by its bound e, relatively, so the
+// quotient of the two sides by (1 + e_k)(1 + e_(k+2))/(1 - e_(k+1))^2 - 1.
+Verdict CheckGeometricSeries(const Subject& subject, const LawCase&) {
+  const Subject::FrequencyOutput output = subject.Frequencies();
+  const RotaryBound& bound = subject.addition().bound().waves();
+  const auto error = [&](size_t k) {
+    return Together(bound.Frequency(static_cast<int64_t>(k)), output.export_roundoff);
+  };
+  const auto frequency = [&](size_t k) { return DoubleDouble{output.high[k], output.low[k]}; };
+  Comparisons comparisons;
+  const auto compare = [&](size_t k, DoubleDouble got, DoubleDouble want, double allowed) {
+    const double difference = std::fabs((got - want).high / want.high);
+    comparisons.Add(0, difference, allowed + 8 * kMeasuringError, 1, [&] {
+      return Witness{.where = fmt::format("frequency of wave {}", k),
+                     .got = fmt::format("{:.17g}", got.high),
+                     .want = fmt::format("{:.17g}", want.high)};
+    });
+  };
+  const double scale = std::get<Params>(subject.scheme()).scale;
+  compare(0, frequency(0), {scale, 0}, error(0));
+  for (size_t k = 0; k + 2 < output.high.size(); ++k) {
+    const double middle = error(k + 1), outer = Together(error(k), error(k + 2));
+    compare(k + 1, frequency(k) * frequency(k + 2), frequency(k + 1) * frequency(k + 1),
+            (outer + middle * (2 - middle)) / ((1 - middle) * (1 - middle)) * (1 + 0x1p-40));
+  }
+  return comparisons.Take();
+}
+
 constexpr std::string_view kQuantities = "table embed";
 
 }  // namespace
@@ -212,6 +241,8 @@ std::vector<Law> Laws(const Params& params) {
       {"norm", "cos^2 + sin^2 = 1 for every wave", kQuantities, false, CheckNorm},
       {"parity", "cosines are even and sines are odd around row 0", kQuantities, false,
        CheckParity},
+      {"geometric_series", "the first frequency is the scale, and all ratios are one",
+       "frequencies", true, CheckGeometricSeries},
       {"double_angle", "row 2n is the square of row n, each wave a complex number", kQuantities,
        false, CheckDoubleAngle},
   };

@@ -207,6 +207,19 @@ class Gate(unittest.TestCase):
         self.assertIn("waived", result.stdout)
 
 
+    def test_nothing_executed_is_not_a_pass(self):
+        # Without a channel that rotates a table has no entry.
+        arguments = ("gate", "--scheme", "rope", "--set", "rotary_dim=0", "--set", "head_dim=8",
+                     "--positions", 32, "--waive", "frequency,table", "--kernel")
+        result = run(*arguments, "fast.table.*")
+        self.assertEqual(result.returncode, 4, result.stdout + result.stderr)
+        self.assertIn("NOTHING PROVEN: 0 checks passed, 0 failed", result.stdout)
+        # The others have something to compare: a magnitude, channels that are copied.
+        for kernel in ("fast.frequencies", "fast.rotate.f32"):
+            result = run(*arguments, kernel)
+            self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+
+
 class FaultyKernels(unittest.TestCase):
     """Wrong kernels through the same interface: red, with a place and a line that repeats it."""
 
@@ -215,7 +228,9 @@ class FaultyKernels(unittest.TestCase):
                    "--waive", "frequency,table")
 
     def test_honest_ones_pass(self):
-        for kernel in ("honest.rotate.f32", "honest.rotate.bf16", "honest.table.f16"):
+        for kernel in ("honest.rotate.f32", "honest.rotate.bf16", "honest.table.f16",
+                       "honest.rotate.f8e4m3", "honest.rotate_backward.f8e5m2",
+                       "honest.table.f8e4m3", "honest.table.f8e5m2"):
             with self.subTest(kernel=kernel):
                 result = self.gate(kernel)
                 self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -262,6 +277,77 @@ class Compare(unittest.TestCase):
             result = run("compare", golden, golden)
             self.assertEqual(result.returncode, 4, result.stderr)
             self.assertIn("no verdict", result.stdout)
+
+
+class AddedRows(unittest.TestCase):
+    """A scheme that does not rotate goes the same ways."""
+
+    SCHEME = ("--scheme", "sinusoidal", "--set", "width=9", "--set", "layout=halves", "--set",
+              "frequency_shift=1", "--set", "odd_width=zero", "--set", "start=2", "--set",
+              "padding_index=1", "--positions", "64", "--max-position", "4095")
+
+    def test_our_kernels_hold(self):
+        result = run("gate", *self.SCHEME, "--json")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        kernels = [kernel["name"] for kernel in json.loads(result.stdout)["kernels"]]
+        self.assertIn("fast.rows.f32", kernels)
+        self.assertIn("fast.embed.bf16", kernels)
+        self.assertNotIn("fast.rotate.f32", kernels)
+
+    def test_a_fault_is_found_and_repeated(self):
+        for kernel in ("faulty.start_ignored.embed.f32", "faulty.sin_sign.rows.bf16"):
+            result = run("gate", *self.SCHEME, "--library", FAULTY, "--kernel", kernel)
+            self.assertEqual(result.returncode, 1, result.stdout)
+            command = [line.split("posgauge repro ")[1] for line in result.stdout.splitlines()
+                       if "posgauge repro contract/" in line][0]
+            again = run("repro", *command.split())
+            self.assertEqual(again.returncode, 1, again.stdout)
+            self.assertIn(kernel, again.stdout)
+
+    def test_dumped_answers_are_judged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            run("gate", *self.SCHEME, "--library", FAULTY, "--dump", folder)
+            for quantity, form in (("table", "rows"), ("embed", "embed")):
+                case = folder / f"all.{quantity}.f32.case.safetensors"
+                honest = run("compare", case, folder / f"all.honest.{form}.f32.safetensors")
+                self.assertEqual(honest.returncode, 0, honest.stdout + honest.stderr)
+                faulty = run("compare", case, folder / f"all.faulty.sin_sign.{form}.f32.safetensors")
+                self.assertEqual(faulty.returncode, 1, faulty.stdout + faulty.stderr)
+
+    def test_what_asks_for_a_rotation_is_refused_in_one_line(self):
+        for command in (("describe",), ("audit",), ("table",)):
+            result = run(*command, "--scheme", "sinusoidal")
+            self.assertEqual(result.returncode, 2, result.stdout)
+            self.assertEqual(result.stdout, "")
+            self.assertEqual(result.stderr.count("\n"), 1)
+            self.assertIn("sinusoidal does not rotate", result.stderr)
+
+
+class GoldenWrite(unittest.TestCase):
+    def test_vectors_that_no_plan_names_go(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            plans, out = folder / "plans", folder / "vectors"
+            shutil.copytree("golden", plans, ignore=shutil.ignore_patterns("vectors"))
+            plan = json.loads((plans / "rope.json").read_text())
+            names = [manifest["name"] for manifest in plan["manifests"]]
+            write = ("golden", "write", "--plans", plans, "--out", out)
+            self.assertEqual(run(*write).returncode, 0)
+            # A file of somebody else, and one that is no manifest, of names that no plan has.
+            other = json.loads((out / "rope" / f"{names[0]}.json").read_text())
+            other["generator"]["name"] = "somebody"
+            (out / "rope" / "theirs.json").write_text(json.dumps(other))
+            (out / "rope" / "notes.json").write_text("[")
+            del plan["manifests"][0]
+            (plans / "rope.json").write_text(json.dumps(plan))
+            result = run(*write)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"{names[0]}.json: removed, no plan names it", result.stdout)
+            self.assertEqual(result.stdout.count("removed"), 1)
+            left = {path.name for path in (out / "rope").iterdir()}
+            self.assertEqual(left, {"theirs.json", "notes.json"} | {
+                name + suffix for name in names[1:] for suffix in (".json", ".safetensors")})
 
 
 if __name__ == "__main__":

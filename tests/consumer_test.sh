@@ -36,6 +36,13 @@ if grep -E '"command".*consumer/main.cc' "$work/build/compile_commands.json" | g
   exit 1
 fi
 
+# The installed program finds the vectors that came with it, wherever both are moved.
+if [[ $how == installed && -x $work/prefix/bin/posgauge ]]; then
+  mv "$work/prefix" "$work/moved"
+  (cd "$work" && moved/bin/posgauge golden verify) >"$work/verify.txt" || { cat "$work/verify.txt"; exit 1; }
+  grep -q "/moved/share/posgauge/golden/vectors: .* 0 undecided" "$work/verify.txt" || { cat "$work/verify.txt"; exit 1; }
+fi
+
 # cos(1) = 0.54030230586813971740..., rounded once to binary64.
 "$work/build/consumer" >"$work/output.txt"
 diff - "$work/output.txt" <<'END'

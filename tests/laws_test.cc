@@ -132,6 +132,7 @@ const std::vector<Red> kReds = {
     {"parity", kSinusoidal, "faulty.start_ignored.embed"},
     {"double_angle", kSinusoidal, "faulty.position_plus_one.rows"},
     {"double_angle", kSinusoidal, "faulty.start_ignored.rows"},
+    {"geometric_series", kSinusoidal, "faulty.frequency_bit.frequencies"},
     {"zeros", kSinusoidal, "faulty.zeros_written.rows"},
     {"zeros", kSinusoidal, "faulty.zeros_written.embed"},
 };

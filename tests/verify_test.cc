@@ -378,7 +378,8 @@ TEST(kernel, MalformedDescriptorsAreRefusedByName) {
        "got 'spin'"},
       {[](auto& k) { k.inputs = "x"; }, "kernel toy.rotate: tensor 'x' must be name:dtype"},
       {[](auto& k) { k.inputs = "x:f31"; },
-       "kernel toy.rotate: tensor x: dtype must be one of f64, f32, bf16, f16, i64, i32, u8, f8e4m3, "
+       "kernel toy.rotate: tensor x: dtype must be one of f64, f32, bf16, f16, i64, i32, u8, "
+       "f8e4m3, "
        "f8e5m2, got \"f31\""},
       {[](auto& k) { k.inputs = "x:"; }, "kernel toy.rotate: tensor x names no dtype"},
       {[](auto& k) { k.inputs = nullptr; }, "kernel toy.rotate: rotate takes x and yields out"},
@@ -568,6 +569,7 @@ TEST(repro, IdsReadBackForAnyScheme) {
     if (n % 2 == 0) {
       id.positions = ReproId::Plan{static_cast<int64_t>(1 + random.Below(5000)),
                                    static_cast<int64_t>(random.Bits() >> 11)};
+      if (n % 4 == 0) std::get<ReproId::Plan>(id.positions).model_length = n;
     }
     const std::string text = id.Text();
     EXPECT_EQ(ReproId::Parse(text), id) << text;
@@ -578,6 +580,19 @@ TEST(repro, IdsReadBackForAnyScheme) {
                    .scheme = ParseScheme("llama3", {"base=500000", "factor=32"}),
                    .positions = 131071.0};
   EXPECT_EQ(id.Text(), "contract/fast.rotate.bf16/llama3,factor=32.0/p131071/h4/s1");
+}
+
+// Near the lengths too: of the scheme, and of the model, which the scheme does not know.
+TEST(repro, PlanIsThatOfTheRun) {
+  const Scheme scheme = ParseScheme("yarn", {"original_length=5003"});
+  const std::vector<int64_t> lengths = {5003, 60011};
+  for (const int64_t count : {1, 700}) {
+    const std::vector<double> run = PlanPositions(count, 60010, lengths);
+    ReproId id{.check = "contract", .kernel = "k", .scheme = scheme};
+    id.positions = ReproId::Plan{static_cast<int64_t>(run.size()), 60010, 60011};
+    EXPECT_EQ(ReproId::Parse(id.Text()).Positions(), run);
+    EXPECT_TRUE(std::ranges::find(run, 5001) != run.end());
+  }
 }
 
 TEST(repro, MalformedIdsAreRefusedByPart) {
@@ -607,9 +622,13 @@ TEST(repro, MalformedIdsAreRefusedByPart) {
       {"c/k/rope/pnan/h4/s1", "repro id: position must be finite, got 'pnan'"},
       {"c/k/rope/1/h4/s1", "repro id: positions must begin with 'n', got '1'"},
       {"c/k/rope//h4/s1", "repro id: positions must begin with 'n', got ''"},
-      {"c/k/rope/n10/h4/s1", "repro id: a plan of positions is n<count>-<largest>, got 'n10'"},
-      {"c/k/rope/n1-2-3/h4/s1",
-       "repro id: a plan of positions is n<count>-<largest>, got 'n1-2-3'"},
+      {"c/k/rope/n10/h4/s1",
+       "repro id: a plan of positions is n<count>-<largest> or n<count>-<largest>-<length>, got "
+       "'n10'"},
+      {"c/k/rope/n1-2-3-4/h4/s1",
+       "repro id: a plan of positions is n<count>-<largest> or n<count>-<largest>-<length>, got "
+       "'n1-2-3-4'"},
+      {"c/k/rope/n1-2-x/h4/s1", "repro id: model length must be a number, got 'x'"},
       {"c/k/rope/nx-2/h4/s1", "repro id: count must be a number, got 'x'"},
       {"c/k/rope/n1-x/h4/s1", "repro id: largest position must be a number, got 'x'"},
       {"c/k/rope/p1/4/s1", "repro id: heads must begin with 'h', got '4'"},

@@ -19,9 +19,9 @@ build librapidcheck-dev   generators and shrinking for the laws
 build libssl-dev          SHA-256 of golden files
 build libcli11-dev        command line of the program
 test  libgtest-dev        unit tests
-test  libvalijson-dev     JSON Schema of golden manifests
 test  python3             the checks in tools/
 test  python3-mpmath      the second oracle of the reference
+test  python3-jsonschema  JSON Schema of golden manifests
 test  ccache              the test that adds a scheme compiles a second tree
 check clang-format-14     make format, make check-format
 check clang-tidy-14       make tidy

@@ -18,7 +18,7 @@ struct Finding {
   Statistics use;                        // error / limit, one a value
   std::optional<Witness> first_failure;  // the smallest |position| that fails
   std::optional<Witness> worst;
-  uint64_t blind = 0;   // values whose limit exceeds a tenth of the pair norm, or of a sine
+  uint64_t blind = 0;   // values whose limit exceeds a tenth of the pair norm, or of x and 1
   uint64_t idle = 0;    // values that say nothing of an angle: pairs and channels of zeros
   double holds_to = 0;  // the largest |position| up to which every checked one holds
   std::vector<std::pair<double, double>> profile;  // |position| ascending, largest use there

@@ -340,7 +340,7 @@ Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues
   }
   const double one_rounding = 0x1p-53;  // the magnitude travels as one binary64 number
   add(frequencies.values.size(), "magnitude", {output.magnitude, 0}, magnitude.values[0],
-      magnitude.radius, std::max(one_rounding, 2 * bound.Frequency(0)));
+      magnitude.radius, std::max(one_rounding, 2 * (output.high.empty() ? 0 : bound.Frequency(0))));
   return collector.Take();
 }
 

@@ -84,7 +84,7 @@ Finding HoldToBound(const Added& added, const RowTruth& truth, const AdditionBou
       // A zero that is added hides nothing of the waves.
       if (e.channel.function == Wave::zero) {
         collector.AddIdle();
-      } else if (!(limit <= kBlindShare)) {
+      } else if (!(limit <= kBlindShare * std::max(1.0, std::fabs(e.x)))) {
         collector.AddBlind();
       }
       const double excess = RoundingIntervalExcess(io, rounding, got, e.truth);

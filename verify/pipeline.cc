@@ -1,5 +1,6 @@
 #include "posgauge/verify/pipeline.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -213,7 +214,11 @@ Tensor Pipeline::Rotate(Positions positions, const Tensor& x) const {
   std::vector<double> values = x.Values();
   const auto pairs = static_cast<size_t>(layout_.Pairs());
   const size_t rows = values.size() / static_cast<size_t>(layout_.head_dim);
-  const size_t heads = positions.empty() ? 0 : rows / positions.size();
+  const size_t tokens = positions.size();
+  Require(tokens == 0 ? rows == 0 : rows % tokens == 0,
+          "x must be [positions {}, heads, head_dim {}], got [{}]", tokens, layout_.head_dim,
+          fmt::join(x.shape(), ", "));
+  const size_t heads = std::max<size_t>(1, rows / std::max<size_t>(1, tokens));
   for (size_t row = 0; row < rows; ++row) {
     const size_t start = row * static_cast<size_t>(layout_.head_dim);
     for (size_t pair = 0; pair < pairs; ++pair) {

@@ -31,7 +31,8 @@ class Pipeline {
   };
   Entries Table(Positions positions) const;
 
-  /// x and the result [positions, heads, head_dim], in the contract's store dtype.
+  /// x and the result [positions, heads, head_dim], in the contract's store dtype. Throws
+  /// ParameterError on another shape.
   Tensor Rotate(Positions positions, const Tensor& x) const;
 
  private:

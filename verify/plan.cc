@@ -42,6 +42,17 @@ std::vector<double> PlanPositions(int64_t count, int64_t largest,
   return {positions.begin(), positions.end()};
 }
 
+std::vector<int64_t> LengthsOf(const Scheme& scheme) {
+  std::vector<int64_t> lengths;
+  const nlohmann::ordered_json fields = ToJson(scheme);
+  for (const auto& [name, value] : fields.items()) {
+    if (name.ends_with("length") && value.is_number_integer()) {
+      lengths.push_back(value.get<int64_t>());
+    }
+  }
+  return lengths;
+}
+
 int MiddleOctaves(Dtype dtype) {
   const Format format = FormatOf(dtype);
   return std::min(60, (format.max_exponent - format.min_exponent) / 2);

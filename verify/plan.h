@@ -15,6 +15,9 @@ namespace posgauge {
 /// until there are `count`. Everything when largest < count.
 std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<const int64_t> lengths);
 
+/// Lengths in tokens at which a scheme's behaviour may change: its fields of that name.
+std::vector<int64_t> LengthsOf(const Scheme& scheme);
+
 /// Binades around 1 whose products and sums neither over- nor underflow in dtype: half of its
 /// exponent range, and at most 60, which is enough for any.
 int MiddleOctaves(Dtype dtype);

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "posgauge/verify/plan.h"
+
 namespace posgauge {
 
 namespace {
@@ -37,6 +39,14 @@ std::string_view After(char letter, std::string_view what, std::string_view part
 
 }  // namespace
 
+std::vector<double> ReproId::Positions() const {
+  if (const auto* position = std::get_if<double>(&positions)) return {*position};
+  const Plan& plan = std::get<Plan>(positions);
+  std::vector<int64_t> lengths = LengthsOf(scheme);
+  if (plan.model_length) lengths.push_back(*plan.model_length);
+  return PlanPositions(plan.count, plan.largest, lengths);
+}
+
 std::string ReproId::Text() const {
   std::string settings;
   const nlohmann::ordered_json defaults = ToJson(SchemeFromJson({{"scheme", Name(scheme)}}));
@@ -52,6 +62,7 @@ std::string ReproId::Text() const {
   } else {
     const Plan& plan = std::get<Plan>(positions);
     where = fmt::format("n{}-{}", plan.count, plan.largest);
+    if (plan.model_length) where += fmt::format("-{}", *plan.model_length);
   }
   return fmt::format("{}/{}/{}{}/{}/h{}/s{}", check, kernel, Name(scheme), settings, where, heads,
                      seed);
@@ -79,10 +90,14 @@ ReproId ReproId::Parse(std::string_view text) {
     id.positions = position;
   } else {
     const std::vector<std::string> plan = Split(After('n', "positions", parts[3]), '-');
-    Require(plan.size() == 2, "repro id: a plan of positions is n<count>-<largest>, got '{}'",
+    Require(plan.size() == 2 || plan.size() == 3,
+            "repro id: a plan of positions is n<count>-<largest> or n<count>-<largest>-<length>, "
+            "got '{}'",
             parts[3]);
-    id.positions = Plan{ParseNumber<int64_t>("count", plan[0]),
-                        ParseNumber<int64_t>("largest position", plan[1])};
+    Plan& parsed = id.positions.emplace<Plan>();
+    parsed.count = ParseNumber<int64_t>("count", plan[0]);
+    parsed.largest = ParseNumber<int64_t>("largest position", plan[1]);
+    if (plan.size() == 3) parsed.model_length = ParseNumber<int64_t>("model length", plan[2]);
   }
   id.heads = ParseNumber<int64_t>("heads", After('h', "heads", parts[4]));
   Require(id.heads >= 1 && id.heads <= 4096, "repro id: heads must be in 1..4096, got {}",
