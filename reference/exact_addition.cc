@@ -137,7 +137,10 @@ RoundedValues ExactAddition::Embed(Positions positions, std::span<const double> 
   meaning_->ForEachValue(indices, [&](int64_t at, size_t row, Channel channel) {
     const double value = x[static_cast<size_t>(at)];
     if (!std::isfinite(value)) {
-      collector.Set(at, {RoundTo(collector.format(), value), 0, Proof::exact}, 0);
+      const double rounded = RoundTo(collector.format(), value);
+      // An infinity is not what a format without them has in its place.
+      const bool lost = std::isinf(value) && !std::isinf(rounded);
+      collector.Set(at, {rounded, 0, lost ? Proof::proven : Proof::exact}, 0);
       return;
     }
     Settle<1>(

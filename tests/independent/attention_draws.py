@@ -4,16 +4,15 @@
 class AttentionDraw:
     """To be mixed into Draw, whose draws of numbers it uses. One scheme each, every field present.
 
-    Left out is what 1025 bits cannot tell, which the reference says to be undecided: exponentials so
-    small that what they add to a rational number is beyond them, where that number is a tie or not a
-    number of the format; gates that add up to a whole number; roots that cancel."""
+    Left out is what 1025 bits cannot tell, which the reference says to be undecided: exponentials
+    that add less than that to a tie; gates that add up to a whole number; roots that cancel."""
 
     def attending(self, name, widest, **more):
         r = self.random
-        return {"scheme": name, "heads": r.randint(1, 3),
-                "head_dim": min(widest, self.one_of(1, 2, 4, 4, 8, 9, 16, lambda: r.randint(1, 12))),
-                "causal": r.random() < 0.7, "scale": self.one_of("inverse_sqrt", "inverse_sqrt", "one"),
-                **more}
+        width = self.one_of(1, 2, 4, 4, 8, 9, 16, lambda: r.randint(1, 12))
+        return {"scheme": name, "heads": r.randint(1, 3), "head_dim": min(widest, width),
+                "causal": r.random() < 0.7,
+                "scale": self.one_of("inverse_sqrt", "inverse_sqrt", "one"), **more}
 
     def none(self, widest):
         return self.attending("none", widest)
@@ -54,12 +53,14 @@ class AttentionDraw:
 
     def fire(self, widest):
         r = self.random
-        return self.attending("fire", widest, mlp_width=self.one_of(1, 2, 4, lambda: r.randint(1, 32)),
+        return self.attending("fire", widest,
+                              mlp_width=self.one_of(1, 2, 4, lambda: r.randint(1, 32)),
                               epsilon=float(self.one_of(0, 0, 1e-6, 1e-6, 0.5, r.random)))
 
     def shaw(self, widest):
         r = self.random
-        return self.attending("shaw", widest, clip=self.one_of(1, 2, 4, 16, lambda: r.randint(1, 20)),
+        return self.attending("shaw", widest,
+                              clip=self.one_of(1, 2, 4, 16, lambda: r.randint(1, 20)),
                               values=r.random() < 0.7, per_head=r.random() < 0.5,
                               index=r.choice(["key_minus_query", "query_minus_key"]),
                               outside=r.choice(["clip", "zero"]))
@@ -67,9 +68,9 @@ class AttentionDraw:
     def transformer_xl(self, widest):
         r = self.random
         width = 2 * self.one_of(1, 2, 4, lambda: r.randint(1, 8))
+        clamp = self.one_of(None, None, 1, 4, lambda: r.randint(1, 4096))
         return self.attending("transformer_xl", widest, model_width=min(2 * widest, width),
-                              base=self.base(width),
-                              clamp_length=self.one_of(None, None, 1, 4, lambda: r.randint(1, 4096)))
+                              base=self.base(width), clamp_length=clamp)
 
     def cope(self, widest):
         return self.attending("cope", widest, num_positions=self.one_of(2, 3, 4, 8, 16),
@@ -156,7 +157,8 @@ class AttentionDraw:
             return given
         if name == "fire":
             n = scheme["mlp_width"]
-            threshold = float(self.one_of(512, 1, lambda: r.randint(1, 4096), lambda: r.uniform(1, 600)))
+            threshold = float(self.one_of(512, 1, lambda: r.randint(1, 4096),
+                                          lambda: r.uniform(1, 600)))
             return {"c": self.above_zero(1, 10.0), "threshold": [threshold], "w1": self.weights(n),
                     "b1": self.weights(n), "w2": self.weights(h * n), "b2": self.weights(h)}
         if name == "shaw":
