@@ -100,6 +100,11 @@ class AttentionDraw:
             query_positions = [max(p, key_positions[0]) for p in query_positions]
         return query_positions, key_positions
 
+    def moderate(self, size):
+        """A finite vector, in which numbers below 2^-500 are 0: their products beside a bias need
+        more bits than the reference has."""
+        return [x if abs(x) >= 2.0 ** -500 else 0.0 for x in self.vector(size, finite=True)]
+
     def weights(self, count, size=1.0):
         """Learned numbers, as a checkpoint stores them or of every bit."""
         r = self.random
@@ -130,11 +135,13 @@ class AttentionDraw:
         if quantity == "bias":
             return given
         if quantity == "scores" and name in ("none", "alibi", "t5", "shaw", "kerple"):
-            q, k = (self.vector(n * h * d, finite=True) for n in (queries, keys))
+            q, k = (self.moderate(n * h * d) for n in (queries, keys))
         else:
             q, k = self.weights(queries * h * d, 3), self.weights(keys * h * d, 3)
-        if name not in ("cope", "transformer_xl") and r.random() < 0.15:
-            q = [0.0] * len(q)  # weights by position alone
+        # Weights by position alone; not (1 + r2 D)^-r1, which make rational outputs.
+        if name not in ("cope", "transformer_xl") and scheme.get("kernel") != "log" and (
+                r.random() < 0.15):
+            q = [0.0] * len(q)
         if name == "cope":  # gates beyond 2^-800 of 0 and 1 would need more bits
             k = [y / max(1.0, d ** 0.5) for y in k]
         given.update(q=q, k=k)
