@@ -149,14 +149,19 @@ int Execute(const Options& options) {
   const Dtype io = ParseFloatDtype("--dtype", options.dtype);
   options.plan.Validate();
   options.budget.Validate();
-  Require(options.phase > 0, "--phase must be above 0, got {}", options.phase);
+  Require(std::isfinite(options.phase) && options.phase > 0,
+          "--phase must be a finite number above 0, got {}", options.phase);
   const Contract contract =
       options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
   const int64_t largest = options.plan.Largest(model);
   Report report{.command = "audit", .target = model.source};
   nlohmann::ordered_json groups = nlohmann::ordered_json::array();
+  if (!options.report.as_json) {
+    for (const std::string& note : model.notes) fmt::print("note: {}\n", note);
+  }
   for (const LayerGroup& group : model.groups) {
-    const std::vector<double> positions = PlanPositions(options.plan.positions, largest, {});
+    const std::vector<double> positions =
+        PlanPositions(options.plan.positions, largest, {}, options.plan.seed);
     const Audit audit = Run(group, contract, positions, options);
     groups.push_back(AuditJson(group, contract, audit, options));
     report.verdicts.push_back(
@@ -170,7 +175,8 @@ int Execute(const Options& options) {
     const nlohmann::ordered_json json = {{"posgauge_audit", 1},
                                          {"source", model.source},
                                          {"seed", options.plan.seed},
-                                         {"groups", groups}};
+                                         {"groups", groups},
+                                         {"notes", model.notes}};
     fmt::print("{}\n", json.dump(2));
   }
   options.report.WriteJunit(report);
@@ -185,8 +191,10 @@ void AddAudit(CLI::App& program, int& exit_code) {
   CLI::App& command = *program.add_subcommand(
       "audit", "how wrong a declared pipeline is, by position, and how far it can be trusted");
   options->scheme.AddTo(command);
-  command.add_option("--contract", options->contract,
-                     "the pipeline's arithmetic, stage by stage (docs/contracts.md)");
+  command
+      .add_option("--contract", options->contract,
+                  "the pipeline's arithmetic, stage by stage (docs/contracts.md)")
+      ->check(NotEmpty());
   command.add_option("--dtype", options->dtype,
                      "dtype of the vectors where the contract is silent");
   options->plan.AddTo(command);

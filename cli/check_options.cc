@@ -1,17 +1,40 @@
 #include "posgauge/cli/check_options.h"
 
+#include <charconv>
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "posgauge/verify/atomic_file.h"
 
 namespace posgauge::cli {
 
+CLI::Validator WholeNumber() {
+  return {[](const std::string& text) {
+            uint64_t value = 0;
+            const char* end = text.data() + text.size();
+            const auto [rest, error] = std::from_chars(text.data(), end, value);
+            return error == std::errc() && rest == end
+                       ? std::string()
+                       : fmt::format("must be a whole number in 0..2^64-1, got {}", Shown(text));
+          },
+          "", "whole number"};
+}
+
+CLI::Validator NotEmpty() {
+  return {[](const std::string& text) {
+            return text.empty() ? std::string("must not be empty") : std::string();
+          },
+          "", "not empty"};
+}
+
 void PlanOptions::AddTo(CLI::App& command) {
   command.add_option("--positions", positions, "how many positions a check takes");
   command.add_option("--max-position", max_position,
                      "largest position, tokens; the config's maximum - 1 if not given");
   command.add_option("--heads", heads, "heads of input a position");
-  command.add_option("--seed", seed, "seed of the inputs");
+  command.add_option("--seed", seed, "seed of the inputs and of half of the positions")
+      ->check(WholeNumber());
 }
 
 void PlanOptions::Validate() const {
@@ -27,7 +50,8 @@ void BudgetOption::AddTo(CLI::App& command) {
 }
 
 void BudgetOption::Validate() const {
-  Require(spacings > 0, "--budget must be above 0, got {}", spacings);
+  Require(std::isfinite(spacings) && spacings > 0,
+          "--budget must be a finite number above 0, got {}", spacings);
 }
 
 void RequireOption::AddTo(CLI::App& command) {
@@ -41,7 +65,7 @@ void RequireOption::Validate() const {
 
 void ReportOptions::AddTo(CLI::App& command) {
   command.add_flag("--json", as_json, "JSON instead of text");
-  command.add_option("--junit", junit, "also write a JUnit file");
+  command.add_option("--junit", junit, "also write a JUnit file")->check(NotEmpty());
 }
 
 void ReportOptions::WriteJunit(const Report& report) const {

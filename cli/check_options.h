@@ -11,6 +11,10 @@
 
 namespace posgauge::cli {
 
+/// Checks of an option's text, for CLI11: a whole number in 0..2^64-1; anything but nothing.
+CLI::Validator WholeNumber();
+CLI::Validator NotEmpty();
+
 /// The options that say which positions and inputs a command plans. Resolve in the callback.
 struct PlanOptions {
   int64_t positions;  // --positions: how many

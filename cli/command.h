@@ -8,8 +8,8 @@ namespace posgauge::cli {
 enum ExitCode : int {
   kHolds = 0,        // every check passed
   kViolated = 1,     // a check failed
-  kUsage = 2,        // bad usage or unreadable input
-  kKernelDied = 3,   // the kernel crashed, hung or broke memory
+  kUsage = 2,        // bad usage, unreadable input, output that cannot be written
+  kKernelDied = 3,   // kept for kernels that crash or hang in a process of their own; not used yet
   kNothingDone = 4,  // nothing was executed: a gate that checked nothing never passes
 };
 

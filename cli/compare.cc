@@ -201,8 +201,10 @@ void AddCompare(CLI::App& program, int& exit_code) {
       .add_option("result", options->result_path,
                   "result file with the tensor out, or cos and sin, or rows, for a table")
       ->required();
-  command.add_option("--contract", options->contract,
-                     "the arithmetic of what made the result (docs/contracts.md)");
+  command
+      .add_option("--contract", options->contract,
+                  "the arithmetic of what made the result (docs/contracts.md)")
+      ->check(NotEmpty());
   options->require.AddTo(command);
   options->budget.AddTo(command);
   options->report.AddTo(command);

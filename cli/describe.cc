@@ -9,6 +9,7 @@
 
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/scheme_options.h"
+#include "posgauge/reference/exact_addition.h"
 #include "posgauge/reference/exact_rotation.h"
 
 namespace posgauge::cli {
@@ -21,13 +22,16 @@ struct Options {
   bool json = false;
 };
 
-// One group's proven values; all binary64.
+// One group's proven values; all binary64. Only frequencies where the scheme does not rotate.
 struct GroupFacts {
   LayerGroup group;
   RoundedValues frequencies, unscaled, magnitude, softmax;
 };
 
 GroupFacts FactsOf(const LayerGroup& group) {
+  if (!IsRotary(group.scheme)) {
+    return {group, ExactAddition(group.scheme).Frequencies(Dtype::f64), {}, {}, {}};
+  }
   const ExactRotation rotation(group.scheme);
   const ExactRotation unscaled(Scheme(rope::Params{.rotary = RotaryOf(group.scheme)}));
   return {group, rotation.Frequencies(Dtype::f64), unscaled.Frequencies(Dtype::f64),
@@ -46,9 +50,20 @@ nlohmann::ordered_json ToRecord(const RoundedValues& values, size_t i) {
 }
 
 nlohmann::ordered_json ToRecord(const GroupFacts& facts) {
-  const Rotary& rotary = RotaryOf(facts.group.scheme);
   nlohmann::ordered_json record{{"kind", facts.group.kind}, {"layers", facts.group.layers}};
   record["scheme"] = ToJson(facts.group.scheme);
+  if (!IsRotary(facts.group.scheme)) {
+    record["waves"] = nlohmann::ordered_json::array();
+    for (size_t i = 0; i < facts.frequencies.values.size(); ++i) {
+      const double frequency = facts.frequencies.values[i];
+      record["waves"].push_back({{"wave", i},
+                                 {"frequency", frequency},
+                                 {"proof", ProofName(facts.frequencies.proofs[i])},
+                                 {"wavelength", Wavelength(frequency)}});
+    }
+    return record;
+  }
+  const Rotary& rotary = RotaryOf(facts.group.scheme);
   record["channels"] = {rotary.rotary_offset, rotary.rotary_offset + rotary.rotary_dim};
   record["magnitude"] = ToRecord(facts.magnitude, 0);
   record["softmax_multiplier"] = ToRecord(facts.softmax, 0);
@@ -75,6 +90,10 @@ nlohmann::ordered_json ToRecord(const ModelConfig& model, const std::vector<Grou
   record["pairing_source"] = model.pairing_source;
   record["groups"] = nlohmann::ordered_json::array();
   for (const GroupFacts& facts : groups) record["groups"].push_back(ToRecord(facts));
+  record["unrotated"] = nlohmann::ordered_json::array();
+  for (const UnrotatedLayers& unrotated : model.unrotated) {
+    record["unrotated"].push_back({{"kind", unrotated.kind}, {"layers", unrotated.layers}});
+  }
   record["notes"] = model.notes;
   return record;
 }
@@ -122,25 +141,39 @@ void PrintFrequencies(const GroupFacts& facts, size_t most) {
             fmt::format("radians per token, correctly rounded to binary64: {} exact, {} proven, {} "
                         "undecided",
                         counts.exact, counts.proven, counts.undecided));
-  fmt::print("  {:>6}  {:>24}  {:>14}  {:>14}\n", "pair", "frequency", "tokens a turn",
-             "of unscaled");
+  const bool rotates = IsRotary(facts.group.scheme);
+  fmt::print("  {:>6}  {:>24}  {:>14}{}\n", rotates ? "pair" : "wave", "frequency", "tokens a turn",
+             rotates ? "     of unscaled" : "");
   for (size_t i : Rows(frequencies.size(), most)) {
-    fmt::print("  {:>6}  {:>24}  {:>14.8g}  {:>14.8g}\n", i, frequencies[i],
-               Wavelength(frequencies[i]), frequencies[i] / facts.unscaled.values[i]);
+    fmt::print("  {:>6}  {:>24}  {:>14.8g}", i, frequencies[i], Wavelength(frequencies[i]));
+    if (rotates) fmt::print("  {:>14.8g}", frequencies[i] / facts.unscaled.values[i]);
+    fmt::print("\n");
   }
+}
+
+// ", 192 of them by frequency 0: they stand still", if there are any.
+std::string StillPairs(const GroupFacts& facts) {
+  const auto& frequencies = facts.frequencies.values;
+  const auto still = std::count(frequencies.begin(), frequencies.end(), 0.0);
+  return still == 0 ? "" : fmt::format(", {} of them by frequency 0: they stand still", still);
+}
+
+std::string RotatingChannels(const Rotary& rotary, const GroupFacts& facts) {
+  if (rotary.rotary_dim == 0) return fmt::format("none of {} rotate", rotary.head_dim);
+  return fmt::format("{}-{} of {} rotate, {} pairs{}", rotary.rotary_offset,
+                     rotary.rotary_offset + rotary.rotary_dim - 1, rotary.head_dim, rotary.Pairs(),
+                     StillPairs(facts));
 }
 
 void Print(const GroupFacts& facts, size_t most) {
   const LayerGroup& group = facts.group;
-  const Rotary& rotary = RotaryOf(group.scheme);
   fmt::print("\n{}{}: {}\n", group.kind,
              group.layers.empty() ? "" : fmt::format(" (layers {})", Ranges(group.layers)),
              Name(group.scheme));
-  PrintLine("channels", rotary.rotary_dim == 0
-                            ? fmt::format("none of {} rotate", rotary.head_dim)
-                            : fmt::format("{}-{} of {} rotate, {} pairs", rotary.rotary_offset,
-                                          rotary.rotary_offset + rotary.rotary_dim - 1,
-                                          rotary.head_dim, rotary.Pairs()));
+  const bool rotates = IsRotary(group.scheme);
+  PrintLine("channels", rotates ? RotatingChannels(RotaryOf(group.scheme), facts)
+                                : fmt::format("{} are added, {} waves", WidthOf(group.scheme),
+                                              facts.frequencies.values.size()));
   const nlohmann::ordered_json fields = ToJson(group.scheme);
   for (const auto& [name, value] : fields.items()) {
     const bool told =
@@ -148,8 +181,10 @@ void Print(const GroupFacts& facts, size_t most) {
     if (told || value.is_null()) continue;
     PrintLine(name, value.is_string() ? value.get<std::string>() : value.dump());
   }
-  PrintLine("resulting magnitude", WithProof(facts.magnitude, 0));
-  PrintLine("softmax multiplier", WithProof(facts.softmax, 0));
+  if (rotates) {
+    PrintLine("resulting magnitude", WithProof(facts.magnitude, 0));
+    PrintLine("softmax multiplier", WithProof(facts.softmax, 0));
+  }
   PrintFrequencies(facts, most);
 }
 
@@ -159,12 +194,18 @@ void Print(const ModelConfig& model, const std::vector<GroupFacts>& groups, size
     if (count) PrintLine(name, fmt::format("{}", *count));
   };
   if (!model.model_type.empty()) PrintLine("model_type", model.model_type);
-  PrintLine("pairing known from", model.pairing_source);
+  if (std::ranges::any_of(groups,
+                          [](const GroupFacts& facts) { return IsRotary(facts.group.scheme); })) {
+    PrintLine("pairing known from", model.pairing_source);
+  }
   print_count("attention heads", model.num_attention_heads);
   print_count("key/value heads", model.num_key_value_heads);
   print_count("layers", model.num_hidden_layers);
   print_count("max position", model.max_position);
   for (const GroupFacts& facts : groups) Print(facts, most);
+  for (const UnrotatedLayers& unrotated : model.unrotated) {
+    fmt::print("\n{} (layers {}): no rotation\n", unrotated.kind, Ranges(unrotated.layers));
+  }
   if (!model.notes.empty()) fmt::print("\nnotes\n");
   for (const std::string& note : model.notes) fmt::print("  {}\n", note);
 }

@@ -1,14 +1,16 @@
 // posgauge gate: did a change break the kernel; where, how much, how to repeat it.
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
+#include <map>
 #include <memory>
-#include <set>
 
 #include <fmt/format.h>
 
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
+#include "posgauge/cli/coverage.h"
 #include "posgauge/cli/golden_check.h"
 #include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
@@ -37,83 +39,26 @@ struct Options {
 
 // What every position is checked over.
 std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
-  return IsRotary(scheme) ? fmt::format("{} pairs, {} heads", FrequencyCount(scheme), plan.heads)
+  return IsRotary(scheme) ? fmt::format("{} pairs, {} heads{}", FrequencyCount(scheme), plan.heads,
+                                        plan.all_heads > plan.heads
+                                            ? fmt::format(" (all {} at a few)", plan.all_heads)
+                                            : "")
                           : fmt::format("{} channels", WidthOf(scheme));
-}
-
-// Everything about one kernel on one group of layers.
-struct KernelResult {
-  const KernelInfo* info;
-  KernelCheck check;
-  std::vector<Verdict> laws, golden;
-  std::vector<std::string> not_covered;
-};
-
-std::string Word(const Verdict& verdict) {
-  return verdict.outcome == Outcome::pass ? fmt::format("PASS {:.2f}", verdict.use.max())
-                                          : std::string(VariantName(verdict.outcome));
-}
-
-// Not being adequate is a failure only where --require says so.
-std::string AdequateWord(const Verdict& verdict) {
-  return fmt::format("{} {:.2f}", verdict.outcome == Outcome::pass ? "yes" : "no",
-                     verdict.use.max());
-}
-
-std::string Share(const std::vector<Verdict>& verdicts) {
-  const auto passed = std::ranges::count(verdicts, Outcome::pass, &Verdict::outcome);
-  const auto tried = std::ranges::count_if(verdicts, [](const Verdict& verdict) {
-    return verdict.outcome == Outcome::pass || verdict.outcome == Outcome::fail;
-  });
-  if (verdicts.empty()) return "-";
-  return fmt::format("{}/{}{}", passed, tried, passed == tried ? "" : " FAIL");
-}
-
-std::string Row(std::string_view name, size_t width, std::string_view contract,
-                std::string_view adequate, std::string_view horizon, std::string_view laws,
-                std::string_view golden) {
-  return fmt::format("  {:<{}}  {:>10}  {:>10}  {:>9}  {:>8}  {:>8}", name, width, contract,
-                     adequate, horizon, laws, golden);
-}
-
-std::string Summary(const KernelResult& result, size_t width) {
-  const KernelCheck& check = result.check;
-  return Row(result.info->name, width, Word(check.keeps_contract),
-             check.adequate ? AdequateWord(*check.adequate) : "-",
-             check.adequate ? fmt::format("{}", check.adequate_horizon) : "-", Share(result.laws),
-             Share(result.golden));
-}
-
-nlohmann::ordered_json KernelJson(const KernelResult& result, const LayerGroup& group) {
-  const KernelCheck& check = result.check;
-  nlohmann::ordered_json json = {
-      {"name", result.info->name},
-      {"layers", group.kind},
-      {"scheme", ToJson(group.scheme)},
-      {"quantity", result.info->quantity},
-      {"contract", result.info->contract.Text()},
-      {"keeps_contract", std::string(VariantName(check.keeps_contract.outcome))},
-      {"contract_horizon", check.contract_horizon},
-      {"blind_values", check.blind},
-      {"adequate", nullptr},
-      {"adequate_horizon", nullptr},
-      {"not_covered", result.not_covered}};
-  if (check.adequate) {
-    json["adequate"] = std::string(VariantName(check.adequate->outcome));
-    json["adequate_horizon"] = check.adequate_horizon;
-  }
-  return json;
 }
 
 class Gate {
  public:
   explicit Gate(const Options& options)
-      : options_(options), kernels_(options.kernels.Resolve()), model_(options.scheme.Resolve()) {
+      : options_(options),
+        coverage_(options.waive),
+        kernels_(options.kernels.Resolve()),
+        model_(options.scheme.Resolve()) {
     if (std::filesystem::exists(options.golden) || options.golden_is_given) {
       golden_.emplace(options.golden);
     }
     report_.command = "gate";
     report_.target = model_.source;
+    for (const std::string& note : model_.notes) report_.facts.push_back("note: " + note);
   }
 
   Report Run() {
@@ -130,8 +75,9 @@ class Gate {
     if (model_.max_position) lengths.push_back(*model_.max_position);
     const int64_t largest = Largest();
     const int64_t count = options_.exhaustive ? largest + 1 : options_.plan.positions;
-    return {PlanPositions(count, largest, lengths), options_.plan.heads, options_.plan.seed,
-            options_.budget.spacings};
+    return {PlanPositions(count, largest, lengths, options_.plan.seed), options_.plan.heads,
+            options_.plan.seed, options_.budget.spacings,
+            std::min<int64_t>(model_.num_attention_heads.value_or(0), 4096)};
   }
 
   int64_t Largest() const { return options_.plan.Largest(model_); }
@@ -140,8 +86,12 @@ class Gate {
     const CheckPlan plan = PlanFor(group);
     std::vector<Subject> subjects;
     std::vector<const KernelInfo*> serving;
+    std::map<std::string, std::vector<std::string>> left_out;  // by reason
     for (const KernelInfo& info : kernels_) {
-      if (!info.Serves(group.scheme)) continue;
+      if (const std::string why = info.WhyNot(group.scheme); !why.empty()) {
+        left_out[why].push_back(info.name);
+        continue;
+      }
       subjects.emplace_back(info, group.scheme);
       serving.push_back(&info);
     }
@@ -151,10 +101,10 @@ class Gate {
                     plan.positions.size(), Largest(), Widths(group.scheme, plan), plan.seed,
                     golden_ ? fmt::format("{} golden files for it", golden_->CountFor(group.scheme))
                             : fmt::format("no golden vectors at {}", options_.golden)));
-    size_t width = 0;
+    const std::string title = fmt::format("{} kernels", Name(group.scheme));
+    size_t width = title.size();
     for (const KernelInfo* info : serving) width = std::max(width, info->name.size());
-    report_.summaries.push_back(Row(fmt::format("{} kernels", Name(group.scheme)), width,
-                                    "contract", "adequate", "up to", "laws", "golden"));
+    report_.summaries.push_back(SummaryHead(title, width));
     std::vector<KernelCheck> checks = CheckKernels(subjects, plan);
     std::vector<KernelResult> results;
     for (size_t i = 0; i < subjects.size(); ++i) {
@@ -165,11 +115,33 @@ class Gate {
     }
     for (KernelResult& result : results) {
       report_.summaries.push_back(Summary(result, width));
+      if (const std::string line = ContractLine(result); !line.empty()) {
+        report_.summaries.push_back(line);
+      }
       report_.kernels.push_back(KernelJson(result, group));
       Record(group, plan, result);
     }
-    Cover(group, results);
+    for (const auto& [why, names] : left_out) {
+      report_.summaries.push_back(fmt::format("  left out, {}: {}", why, fmt::join(names, ", ")));
+      report_.left_out.push_back({{"layers", group.kind}, {"why", why}, {"kernels", names}});
+    }
+    coverage_.Add(group, results, options_.require.Adequate());
     if (!options_.dump.empty()) Dump(group, subjects, plan);
+  }
+
+  // What `posgauge repro` must be told beside the id.
+  std::string ReproOptions(const Verdict& verdict) const {
+    std::string text;
+    for (const std::string& library : options_.kernels.libraries) {
+      text += fmt::format(" --library {}", ShellWord(library));
+    }
+    if (verdict.check.starts_with("golden:") && options_.golden_is_given) {
+      text += fmt::format(" --golden {}", ShellWord(options_.golden));
+    }
+    if (verdict.check == "adequate" && options_.budget.spacings != BudgetOption{}.spacings) {
+      text += fmt::format(" --budget {}", options_.budget.spacings);
+    }
+    return text;
   }
 
   // A failing check can be run again at its first failing position alone, a law over its whole
@@ -181,51 +153,29 @@ class Gate {
                  .scheme = group.scheme,
                  .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest(),
                                             model_.max_position},
-                 .heads = plan.heads,
+                 .heads = single ? result.check.heads : plan.heads,
                  .seed = plan.seed};
-      if (single && verdict.first_failure) id.positions = verdict.first_failure->position;
+      if (single && verdict.first_failure && verdict.first_failure->positioned)
+        id.positions = verdict.first_failure->position;
       if (verdict.outcome == Outcome::fail) {
-        std::string libraries;
-        for (const std::string& library : options_.kernels.libraries) {
-          libraries += fmt::format(" --library {}", library);
-        }
-        verdict.repro = fmt::format("posgauge repro {}{}", id.Text(), libraries);
+        verdict.repro = fmt::format("posgauge repro {}{}", id.Text(), ReproOptions(verdict));
       }
       values_ += verdict.use.count();
       report_.verdicts.push_back(std::move(verdict));
     };
     add(result.check.keeps_contract, true);
     if (result.check.blind > 0) {
-      blind_.push_back(fmt::format(
-          "{} {:.3g} %", result.info->name,
-          100.0 * static_cast<double>(result.check.blind) /
-              static_cast<double>(std::max<uint64_t>(result.check.keeps_contract.use.count(), 1))));
+      blind_.push_back(fmt::format("{} {}", result.info->name, BlindShare(result.check)));
     }
-    if (result.check.adequate) {
-      if (result.check.adequate->outcome != Outcome::pass) inadequate_.push_back(result.info->name);
-      if (options_.require.Adequate()) add(*result.check.adequate, true);
+    if (const std::optional<Verdict>& adequate = result.check.adequate) {
+      if (adequate->outcome == Outcome::fail) inadequate_.push_back(result.info->name);
+      if (adequate->use.count() > 0) {
+        horizon_ = std::min(horizon_.value_or(HUGE_VAL), result.check.adequate_horizon);
+      }
+      if (options_.require.Adequate()) add(*adequate, true);
     }
     for (const Verdict& verdict : result.laws) add(verdict, false);
     for (const Verdict& verdict : result.golden) add(verdict, false);
-  }
-
-  // What posgauge handed to kernels is covered only by a kernel that yields it and passes.
-  void Cover(const LayerGroup& group, const std::vector<KernelResult>& results) {
-    const auto passes = [&](std::string_view quantity) {
-      return std::ranges::any_of(results, [&](const KernelResult& result) {
-        return result.info->quantity == quantity &&
-               result.check.keeps_contract.outcome == Outcome::pass;
-      });
-    };
-    std::set<std::string> waived;
-    for (const std::string& stage : CLI::detail::split(options_.waive, ',')) waived.insert(stage);
-    for (const KernelResult& result : results) {
-      for (const std::string& stage : result.not_covered) {
-        if (passes(stage == "frequency" ? "frequencies" : stage)) continue;
-        auto& list = waived.contains(stage) ? waived_ : uncovered_;
-        list.insert(fmt::format("{} ({})", stage, group.kind));
-      }
-    }
   }
 
   // The cases, one a quantity and dtype, and beside them what each kernel answered.
@@ -262,49 +212,62 @@ class Gate {
     };
     const auto failed = count(Outcome::fail), passed = count(Outcome::pass);
     const auto unsupported = count(Outcome::unsupported), blind = count(Outcome::blind);
-    if (failed > 0 || !uncovered_.empty()) {
+    // What fails is known to be wrong; short of that a gate that proved nothing says only that.
+    if (failed > 0) {
       report_.exit_code = kViolated;
     } else if (passed == 0 || blind > 0) {
       report_.exit_code = kNothingDone;
+    } else if (!coverage_.Complete()) {
+      report_.exit_code = kViolated;
     }
     const std::string_view holds = report_.exit_code == kHolds      ? "HOLDS"
                                    : report_.exit_code == kViolated ? "DOES NOT HOLD"
                                                                     : "NOTHING PROVEN";
-    report_.conclusion.push_back(
+    std::vector<std::string>& lines = report_.conclusion;
+    lines.push_back(
         fmt::format("{}: {} checks passed, {} failed, {} unsupported, {} blind; {} values compared "
                     "in {:.1f} s",
                     holds, passed, failed, unsupported, blind, values_, seconds));
-    const std::string adequacy =
-        inadequate_.empty()
-            ? fmt::format(
-                  "all kernels are within {:g} spacings of exact arithmetic up to position "
-                  "{}",
-                  options_.budget.spacings, Largest())
-            : fmt::format("not within {:g} spacings of exact arithmetic everywhere: {}",
-                          options_.budget.spacings, fmt::join(inadequate_, ", "));
-    report_.conclusion.push_back("adequate: " + adequacy);
+    if (horizon_) lines.push_back("adequate: " + Adequacy());
     if (!blind_.empty()) {
-      report_.conclusion.push_back(
+      lines.push_back(
           fmt::format("blind (bound above a tenth of the pair norm), share of values: {}",
                       fmt::join(blind_, ", ")));
     }
-    report_.conclusion.push_back(
-        uncovered_.empty()
-            ? "covered: every stage from the config to the output" +
-                  (waived_.empty() ? std::string()
-                                   : fmt::format(", but waived: {}", fmt::join(waived_, ", ")))
-            : fmt::format("not covered: {}; gate a kernel that yields it, or --waive "
-                          "it",
-                          fmt::join(uncovered_, ", ")));
+    for (const std::string& missing : coverage_.missing())
+      lines.push_back("not covered: " + missing);
+    if (coverage_.Complete() && passed > 0) {
+      lines.push_back("covered: every stage from the config to the output" +
+                      std::string(coverage_.waived().empty() ? "" : ", but for what is waived"));
+    }
+    for (const std::string& waived : coverage_.waived()) lines.push_back("waived: " + waived);
+    report_.coverage = {{"not_covered", coverage_.missing()}, {"waived", coverage_.waived()}};
+  }
+
+  // Between two sampled positions anything may happen: the horizon is then an upper limit.
+  std::string Adequacy() const {
+    const std::string horizon =
+        *horizon_ < 0 ? "none of the positions"
+                      : fmt::format("up to position {}{}", *horizon_,
+                                    options_.exhaustive ? ", every one of them checked"
+                                                        : " at most, being sampled");
+    const double budget = options_.budget.spacings;
+    if (inadequate_.empty()) {
+      return fmt::format("all kernels are within {:g} spacings of exact arithmetic {}", budget,
+                         horizon);
+    }
+    return fmt::format("not within {:g} spacings of exact arithmetic everywhere: {}; all are {}",
+                       budget, fmt::join(inadequate_, ", "), horizon);
   }
 
   Options options_;
+  Coverage coverage_;
   std::vector<KernelInfo> kernels_;
   ModelConfig model_;
   std::optional<GoldenVectors> golden_;
   Report report_;
   std::vector<std::string> inadequate_, blind_;
-  std::set<std::string> uncovered_, waived_;
+  std::optional<double> horizon_;  // the smallest of the kernels'
   uint64_t values_ = 0;
 };
 
@@ -312,10 +275,6 @@ int Execute(const Options& options) {
   options.require.Validate();
   options.plan.Validate();
   options.budget.Validate();
-  for (const std::string& stage : CLI::detail::split(options.waive, ',')) {
-    Require(stage.empty() || stage == "frequency" || stage == "table",
-            "--waive takes frequency and table, got '{}'", stage);
-  }
   return options.report.Print(Gate(options).Run());
 }
 
@@ -329,11 +288,13 @@ void AddGate(CLI::App& program, int& exit_code) {
   options->scheme.AddTo(command);
   options->kernels.AddTo(command);
   options->plan.AddTo(command);
-  command.add_flag("--exhaustive", options->exhaustive, "every position up to the largest");
+  command.add_flag("--exhaustive", options->exhaustive, "every position up to the largest")
+      ->excludes(command.get_option("--positions"));
   options->budget.AddTo(command);
   options->require.AddTo(command);
   command.add_option("--waive", options->waive,
-                     "stages that need no kernel of their own: frequency,table");
+                     "what the model does without, listed: frequency and table, stages that no "
+                     "kernel yields; range, positions that a kernel does not serve");
   command.add_option_function<std::string>(
       "--golden",
       [options](const std::string& folder) {
@@ -341,8 +302,10 @@ void AddGate(CLI::App& program, int& exit_code) {
         options->golden_is_given = true;
       },
       "folder of golden vectors; golden/vectors if there is one, else those installed");
-  command.add_option("--dump", options->dump,
-                     "also write the cases and the kernels' answers to this folder, for compare");
+  command
+      .add_option("--dump", options->dump,
+                  "also write the cases and the kernels' answers to this folder, for compare")
+      ->check(NotEmpty());
   options->report.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "posgauge/verify/check.h"
 #include "posgauge/verify/judge_addition.h"
 
 namespace posgauge::cli {
@@ -104,6 +105,12 @@ std::optional<Finding> Hold(const Subject& subject, const golden::Case& golden_c
       golden_case.result != golden::Result::valid) {
     return std::nullopt;
   }
+  if (const auto at = golden_case.inputs.find("positions"); at != golden_case.inputs.end()) {
+    const std::vector<double> positions = at->second.Values();
+    if (ServedPositions(subject.info(), positions).size() < positions.size()) {
+      throw Unsupported("positions beyond the kernel's range");
+    }
+  }
   return std::visit([&](const auto& own) { return Hold(subject, own, golden_case); },
                     subject.truth());
 }
@@ -134,6 +141,7 @@ std::vector<Verdict> GoldenVectors::Check(const Subject& subject) const {
     if (!(manifest.scheme == subject.scheme())) continue;
     Finding all;
     size_t executed = 0, skipped = 0;
+    std::string why_skipped, failure;
     for (const golden::Case& golden_case : manifest.cases) {
       try {
         const std::optional<Finding> finding = Hold(subject, golden_case);
@@ -147,16 +155,26 @@ std::vector<Verdict> GoldenVectors::Check(const Subject& subject) const {
         if (!all.worst || (finding->worst && finding->worst->use > all.worst->use)) {
           all.worst = finding->worst;
         }
-      } catch (const Unsupported&) {
+      } catch (const Unsupported& unsupported) {
         ++skipped;
+        why_skipped = unsupported.what();
+      } catch (const KernelFailure& kernel_failure) {
+        if (failure.empty()) {
+          failure = fmt::format("golden case {}: {}", golden_case.id, kernel_failure.what());
+        }
       }
     }
-    if (executed == 0) continue;
+    if (executed == 0 && skipped == 0 && failure.empty()) continue;
     Verdict verdict =
         ToVerdict("golden:" + name,
                   "the outputs for the golden inputs are within the bound of the golden values",
                   subject.info().name, all);
-    if (skipped > 0) verdict.note = fmt::format("{} cases outside the kernel's range", skipped);
+    if (!failure.empty()) {
+      verdict.outcome = Outcome::fail;
+      verdict.note = std::move(failure);
+    } else if (skipped > 0) {
+      verdict.note = fmt::format("{} cases left out: {}", skipped, why_skipped);
+    }
     verdicts.push_back(std::move(verdict));
   }
   return verdicts;

@@ -20,8 +20,8 @@ class GoldenVectors {
   size_t CountFor(const Scheme& scheme) const;
 
   /// Holds a kernel to the vectors of its scheme and quantity: its outputs for their inputs against
-  /// their stored values, by the kernel's bound. One verdict a manifest; none where its inputs are
-  /// not exact in the kernel's dtype.
+  /// their stored values, by the kernel's bound. One verdict a manifest, `unsupported` where the
+  /// kernel serves no case of it; none where its inputs are not exact in the kernel's dtype.
   std::vector<Verdict> Check(const Subject& subject) const;
 
  private:

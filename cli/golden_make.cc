@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/golden_record.h"
 #include "posgauge/cli/scheme_options.h"
@@ -250,7 +251,9 @@ void AddGoldenMake(CLI::App& golden, int& exit_code) {
       ->delimiter(',')
       ->capture_default_str();
   command->add_option("--heads", options->heads, "heads of x, q and k")->capture_default_str();
-  command->add_option("--seed", options->seed, "seed of x, q and k")->capture_default_str();
+  command->add_option("--seed", options->seed, "seed of x, q and k")
+      ->capture_default_str()
+      ->check(WholeNumber());
   command->add_option("--out", options->out, "folder for the files")->required();
   command->add_option("--name", options->name, "file name without extension");
   command->add_flag("--json", options->json, "print JSON");

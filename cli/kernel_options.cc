@@ -16,6 +16,17 @@ bool Matches(std::string_view pattern, std::string_view name) {
          Matches(pattern.substr(1), name.substr(1));
 }
 
+std::string ShellWord(const std::string& word) {
+  const bool plain = !word.empty() && std::ranges::all_of(word, [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+           std::string_view("/._-+:,=@%").find(c) != std::string_view::npos;
+  });
+  if (plain) return word;
+  std::string quoted = "'";
+  for (const char c : word) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
+}
+
 void KernelOptions::AddTo(CLI::App& command) {
   command.add_option("--library", libraries,
                      "shared library that exports posgauge_kernels (posgauge/kernel.h); without it "
@@ -33,9 +44,14 @@ std::vector<KernelInfo> KernelOptions::Resolve() const {
   for (const std::string& library : libraries) {
     for (KernelInfo& info : LoadKernels(library)) all.push_back(std::move(info));
   }
-  if (kernels.empty()) return all;
   std::vector<std::string> names;
-  for (const KernelInfo& info : all) names.push_back(info.name);
+  for (const KernelInfo& info : all) {
+    // Reports and repro ids name a kernel by this word alone.
+    Require(std::ranges::find(names, info.name) == names.end(),
+            "two libraries have a kernel {}: give them one at a time", info.name);
+    names.push_back(info.name);
+  }
+  if (kernels.empty()) return all;
   for (const std::string& pattern : kernels) {
     Require(std::ranges::any_of(names, [&](const auto& name) { return Matches(pattern, name); }),
             "--kernel {} matches none of {}", pattern, fmt::join(names, ", "));

@@ -21,6 +21,10 @@ struct KernelOptions {
   std::vector<KernelInfo> Resolve() const;
 };
 
+/// The word as a POSIX shell reads it back: in single quotes where a character of it means anything
+/// there.
+std::string ShellWord(const std::string& word);
+
 /// Whether `name` matches `pattern`, in which * stands for any characters.
 bool Matches(std::string_view pattern, std::string_view name);
 

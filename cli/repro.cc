@@ -5,6 +5,8 @@
 
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
+#include "posgauge/cli/golden_check.h"
+#include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/verify/check.h"
@@ -17,9 +19,11 @@ namespace {
 
 struct Options {
   KernelOptions kernels;
-  std::string id;
+  std::string id, golden = DefaultGoldenFolder();
   BudgetOption budget;
 };
+
+constexpr std::string_view kGoldenCheck = "golden:";
 
 int Execute(const Options& options) {
   options.budget.Validate();
@@ -41,6 +45,12 @@ int Execute(const Options& options) {
   if (id.check == "contract" || id.check == "adequate") {
     const KernelCheck check = CheckKernels({*subject}, plan).front();
     verdict = id.check == "contract" ? check.keeps_contract : check.adequate;
+  } else if (id.check.starts_with(kGoldenCheck)) {
+    for (Verdict& golden : GoldenVectors(options.golden).Check(*subject)) {
+      if (golden.check == id.check) verdict = std::move(golden);
+    }
+    Require(verdict.has_value(), "repro id: {} holds no vectors {} for {} and its scheme",
+            options.golden, id.check.substr(kGoldenCheck.size()), id.kernel);
   } else {
     const auto* whole = std::get_if<ReproId::Plan>(&id.positions);
     Require(whole != nullptr, "repro id: a law is repeated over a plan, n<count>-<largest>");
@@ -75,6 +85,7 @@ void AddRepro(CLI::App& program, int& exit_code) {
       "repro", "run one failing check again, by the id that a report prints");
   command.add_option("id", options->id, "check/kernel/scheme/positions/heads/seed")->required();
   options->kernels.AddTo(command);
+  command.add_option("--golden", options->golden, "folder of golden vectors, for a golden: check");
   options->budget.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }

@@ -33,6 +33,7 @@ void KeepKind(ModelConfig& model, const std::string& kind) {
   std::vector<std::string> kinds;
   for (const LayerGroup& group : model.groups) kinds.push_back(group.kind);
   std::erase_if(model.groups, [&](const LayerGroup& group) { return group.kind != kind; });
+  model.unrotated.clear();
   Require(!model.groups.empty(), "--layer-kind must be one of {}, got {}", fmt::join(kinds, ", "),
           Shown(kind));
 }
@@ -49,17 +50,26 @@ void SchemeOptions::AddTo(CLI::App& command) {
   command.add_option(
       "--pairing", pairing,
       "half or interleaved, where the config does not tell and the model is unknown");
-  command.add_option("--length", length,
-                     "current length in tokens, for schemes that depend on it (dynamic NTK)");
+  command.add_option(
+      "--length", length,
+      "current length in tokens, for schemes that depend on it (dynamic NTK, LongRoPE)");
   command.add_option("--layer-kind", layer_kind,
                      "only the layers of this kind, in the config's own word: full_attention");
 }
 
 ModelConfig SchemeOptions::Resolve() const {
+  Require(config.find('=') == std::string::npos || settings.empty(),
+          "{} is no config: each field=value needs a --set of its own", Shown(config));
   Require(config.empty() != scheme.empty(), "{}",
           config.empty() ? "give a model's config.json, or --scheme NAME"
                          : "give a config or --scheme, not both");
   ModelConfig model = config.empty() ? FromScheme(*this) : FromConfig(*this);
+  if (!config.empty() && !model.max_position) {
+    model.notes.push_back(
+        "the config gives no max_position_embeddings: 131072 tokens are taken where no other "
+        "number "
+        "is given");
+  }
   if (!layer_kind.empty()) KeepKind(model, layer_kind);
   if (!config.empty() && !settings.empty()) {
     for (LayerGroup& group : model.groups) Apply(group.scheme, settings);

@@ -203,6 +203,10 @@ int Execute(const Options& options) {
     Print(record["groups"].back());
   }
   if (file) file->Commit();
+  record["notes"] = model.notes;
+  if (!options.as_json) {
+    for (const std::string& note : model.notes) fmt::print("  note: {}\n", note);
+  }
   if (options.as_json) fmt::print("{}\n", record.dump(2));
   return holds ? kHolds : kViolated;
 }

@@ -125,4 +125,19 @@ std::vector<Scalar> Call::Scalars() const {
   return scalars;
 }
 
+std::vector<NamedList> Call::Lists() const {
+  std::vector<NamedList> lists;
+  for (const std::string& field : ListFields(SchemeName())) {
+    const std::span<const posgauge_tensor> inputs(call_.inputs, call_.num_inputs);
+    const bool given = std::any_of(inputs.begin(), inputs.end(), [&](const posgauge_tensor& t) {
+      return t.name != nullptr && t.name == field;
+    });
+    if (!given) continue;
+    const Array list = Input(field, {Dtype::f64}, {kAnyLength});
+    std::vector<double>& values = lists.emplace_back(field, std::vector<double>{}).second;
+    for (int64_t i = 0; i < list.shape[0]; ++i) values.push_back(list.Value(i));
+  }
+  return lists;
+}
+
 }  // namespace posgauge::fast

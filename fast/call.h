@@ -50,6 +50,9 @@ class Call {
   std::string_view SchemeName() const { return call_.scheme; }
   std::vector<Scalar> Scalars() const;
 
+  /// The scheme's list fields that the call carries.
+  std::vector<NamedList> Lists() const;
+
  private:
   const posgauge_call& call_;
 };

@@ -21,7 +21,7 @@ namespace {
 constexpr double kLargestMagnitude = 0x1p30;
 
 void ComputeFrequencies(const Call& call) {
-  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars());
+  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars(), call.Lists());
   const FastRotation rotation =
       std::visit([](const auto& params) { return Frequencies(params); }, scheme);
   const auto pairs = static_cast<int64_t>(rotation.frequency.size());
@@ -331,7 +331,7 @@ class KernelList {
                         .outputs = Keep(outputs),
                         .pairings = "half interleaved",
                         .contract = Keep(contract),
-                        .invariances = "chunking batch alignment threads",
+                        .invariances = "chunking batch alignment",
                         .in_place = outputs.starts_with("out") ? 1 : 0,
                         .largest_rotary_dim = 0,
                         .largest_position = largest_position,

@@ -17,6 +17,13 @@ inline fast::Wide PairThatTurns(const Params& params, double turns) {
          (Wide(2) * fast::Log(params.rotary.base));
 }
 
+/// s: given, or N/L for a current length N beyond the original one, two integers.
+inline fast::Wide Factor(const Params& params) {
+  if (!params.length) return params.factor;
+  const int64_t longest = std::max(*params.length, params.original_length);
+  return fast::Wide(static_cast<double>(longest)) / static_cast<double>(params.original_length);
+}
+
 /// Whether the pair index i is kept (1), interpolated (0) or between, before extrapolation_factor.
 class Ramp {
  public:
@@ -59,17 +66,28 @@ class Ramp {
   fast::Wide low_, high_;
 };
 
+/// The share of a pair that is kept, linear in its turns over the original context.
+inline fast::Wide KeptByTurns(const Params& params, fast::Wide frequency) {
+  using fast::Wide;
+  const Wide slow = params.beta_slow, fast_end = params.beta_fast;
+  const Wide turns =
+      Wide(static_cast<double>(params.original_length)) * frequency / (Wide(2) * fast::kPi);
+  if (fast_end < turns) return 1;
+  if (turns < slow || !(slow < fast_end)) return 0;
+  return (turns - slow) / (fast_end - slow);
+}
+
 /// g(s, m) = 1 for s <= 1, else m ln s / 10 + 1 (eq. 22); 1/10 is hundredths/100, 10 of them by
 /// default.
-inline fast::Wide Attention(double factor, double mscale, double hundredths = 10) {
-  if (factor <= 1) return 1;
+inline fast::Wide Attention(fast::Wide factor, double mscale, double hundredths = 10) {
+  if (!(fast::Wide(1) < factor)) return 1;
   return fast::Wide(mscale) * fast::Log(factor) * hundredths / 100 + 1;
 }
 
 /// The factor on cos and sin; schemes/yarn.h names the rules.
 inline fast::Wide AttentionMagnitude(const Params& params) {
   if (params.attention_factor) return *params.attention_factor;
-  const double factor = params.factor;
+  const fast::Wide factor = Factor(params);
   fast::Wide magnitude = 1;
   switch (params.magnitude) {
     case Magnitude::huggingface: {
@@ -92,18 +110,22 @@ inline fast::Wide AttentionMagnitude(const Params& params) {
   return magnitude * params.attention_multiplier;
 }
 
-/// YaRN as deployed. Peng et al. 2023, arXiv:2309.00071.
+/// YaRN. Peng et al. 2023, arXiv:2309.00071.
 ///
-/// Relative error: that of the plain frequency and 40 u^2 where the ramp's ends are whole pairs;
-/// otherwise also 2^-98 factor (high + 1)/(high - low).
-/// Throws ParameterError on an inverted ramp that is to be refused.
+/// Relative error: that of the plain frequency, e, and 40 u^2 where the ramp's ends are whole
+/// pairs; otherwise also 2^-98 factor (high + 1)/(high - low); over turns e factor
+/// beta_fast/(beta_fast - beta_slow). Throws ParameterError on an inverted ramp that is to be
+/// refused.
 inline FastRotation Frequencies(const Params& params) {
-  const Ramp ramp(params);
+  const bool by_turns = params.ramp == RampOver::turns;
+  const std::optional<Ramp> ramp = by_turns ? std::nullopt : std::optional<Ramp>(params);
+  const fast::Wide factor = Factor(params);
   std::vector<fast::Wide> frequencies = fast::PlainFrequencies(params.rotary);
   for (int64_t i = 0; i < params.rotary.Pairs(); ++i) {
     fast::Wide& frequency = frequencies[static_cast<size_t>(i)];
-    const fast::Wide kept = ramp.Kept(i) * params.extrapolation_factor;
-    frequency = frequency / params.factor * (fast::Wide(1) - kept) + frequency * kept;
+    const fast::Wide on_ramp = by_turns ? KeptByTurns(params, frequency) : ramp->Kept(i);
+    const fast::Wide kept = on_ramp * params.extrapolation_factor;
+    frequency = frequency / factor * (fast::Wide(1) - kept) + frequency * kept;
   }
   return fast::Rotation(params.rotary, frequencies, AttentionMagnitude(params));
 }

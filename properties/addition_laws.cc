@@ -116,14 +116,23 @@ Verdict CheckRows(const Subject& subject, const LawCase& c) {
   return rows.Take();
 }
 
-Verdict CheckInPlace(const Subject& subject, const LawCase& c) {
-  const Tensor in_place = subject.Embed(c.positions, c.x, true);
+// The sums of x placed so and of x placed apart.
+Verdict ComparePlacement(const Subject& subject, const LawCase& c, Placement placement) {
+  const Tensor placed = subject.Embed(c.positions, c.x, placement);
   const Tensor apart = subject.Embed(c.positions, c.x);
   RowComparison rows(subject, &c.x, subject.info().Declares("alignment"));
   for (size_t row = 0; row < c.positions.size(); ++row) {
-    rows.Compare(in_place, row, apart, row, c.positions[row]);
+    rows.Compare(placed, row, apart, row, c.positions[row]);
   }
   return rows.Take();
+}
+
+Verdict CheckInPlace(const Subject& subject, const LawCase& c) {
+  return ComparePlacement(subject, c, Placement::in_place);
+}
+
+Verdict CheckPlacement(const Subject& subject, const LawCase& c) {
+  return ComparePlacement(subject, c, Placement::spread);
 }
 
 // Changing some elements of x changes no bit of the others' sums; a NaN or an infinity stays what
@@ -188,6 +197,8 @@ std::vector<Law> AdditionLaws() {
        false, CheckRows},
       {"in_place", "writing over the input gives what writing elsewhere gives", "embed", false,
        CheckInPlace},
+      {"placement", "rows with gaps between them, off any boundary, give what compact ones give",
+       "embed", false, CheckPlacement},
       {"independence",
        "changing elements of x changes no bit of the other sums; what is not finite stays so",
        "embed", false, CheckIndependence},

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "posgauge/properties/pairs.h"
+#include "posgauge/verify/hex_float.h"
 
 namespace posgauge {
 
@@ -32,7 +33,8 @@ void AddFrequency(Comparisons& comparisons, const Subject& subject, int64_t pair
                                    .got = fmt::format("{:.9g} radians per token (within {:.2g})",
                                                       measured.middle, measured.radius),
                                    .want = fmt::format(
-                                       "{}{:.9g}", kWords[static_cast<size_t>(relation)], limit)};
+                                       "{}{:.9g}", kWords[static_cast<size_t>(relation)], limit),
+                                   .positioned = false};
                   });
 }
 
@@ -73,7 +75,8 @@ Verdict HoldNeighbours(const Subject& subject, const LawCase& law_case, std::str
                           .where = NameOfPair(subject, static_cast<int64_t>(i)),
                           .got = fmt::format("ratio to the plain frequency {:.9g}, next {:.9g}",
                                              here.middle, next.middle),
-                          .want = std::string(want)};
+                          .want = std::string(want),
+                          .positioned = false};
                     });
   }
   return comparisons.Take();
@@ -106,10 +109,31 @@ Verdict HoldStrictlyDecreasing(const Subject& subject, const LawCase& law_case) 
                       return Witness{.where = NameOfPair(subject, static_cast<int64_t>(i)),
                                      .got = fmt::format("{:.9g} radians per token, next {:.9g}",
                                                         here.middle, next.middle),
-                                     .want = "the next pair slower"};
+                                     .want = "the next pair slower",
+                                     .positioned = false};
                     });
   }
   return comparisons.Take();
+}
+
+void RequireMagnitude(const Subject& subject) {
+  const auto& outputs = subject.info().outputs;
+  if (std::ranges::find(outputs, "magnitude", &TensorSpec::name) == outputs.end()) {
+    throw Unsupported("exports no magnitude");
+  }
+}
+
+// It travels as one binary64 number: one rounding at least; where frequencies are formed in a
+// narrower arithmetic, so is it, in two.
+void AddMagnitude(Comparisons& comparisons, const Subject& subject, DoubleDouble want) {
+  const double got = subject.Frequencies().magnitude;
+  const double e = std::max(0x1p-53, 2 * subject.bound().Frequency(0));
+  comparisons.Add(0, std::fabs((got - want.high) - want.low), e * want.high, want.high, [&] {
+    return Witness{.where = "magnitude",
+                   .got = HexFloat(got),
+                   .want = HexFloat(want.high),
+                   .positioned = false};
+  });
 }
 
 Subject Rebind(const Subject& subject, const Scheme& scheme) {

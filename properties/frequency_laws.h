@@ -47,6 +47,12 @@ Verdict HoldRatioNonIncreasing(const Subject& subject, const LawCase& law_case);
 /// Each pair is strictly slower than the one before it.
 Verdict HoldStrictlyDecreasing(const Subject& subject, const LawCase& law_case);
 
+/// Throws Unsupported unless the kernel exports its magnitude.
+void RequireMagnitude(const Subject& subject);
+
+/// Holds the magnitude that a kernel exports to what it must be.
+void AddMagnitude(Comparisons& comparisons, const Subject& subject, DoubleDouble want);
+
 /// The kernel bound to the same scheme with other parameters. Throws Unsupported if it does not
 /// serve them.
 Subject Rebind(const Subject& subject, const Scheme& scheme);

@@ -168,11 +168,13 @@ Verdict CheckNanIsolation(const Subject& subject, const LawCase& c) {
   return comparisons.Take();
 }
 
-Verdict CompareTables(const Subject& subject, const TablePair& again, const TablePair& once) {
+Verdict CompareTables(const Subject& subject, const std::vector<double>& positions,
+                      const TablePair& again, const TablePair& once) {
   Comparisons comparisons;
+  const auto pairs = static_cast<size_t>(subject.layout().Pairs());
   for (size_t i = 0; i < once.cos.size(); ++i) {
     const bool same = SameBits(once.cos, again.cos, i) && SameBits(once.sin, again.sin, i);
-    comparisons.AddExact(0, same, [&] {
+    comparisons.AddExact(positions[i / pairs], same, [&] {
       return Witness{.where = fmt::format(
                          "entry {} ({})", i,
                          NameOfPair(subject, static_cast<int64_t>(i) % subject.layout().Pairs())),
@@ -188,7 +190,7 @@ Verdict CompareTables(const Subject& subject, const TablePair& again, const Tabl
 Verdict CheckDeterminism(const Subject& subject, const LawCase& c) {
   if (subject.info().quantity == "table") {
     const TablePair once = subject.Table(c.positions);
-    return CompareTables(subject, subject.Table(c.positions), once);
+    return CompareTables(subject, c.positions, subject.Table(c.positions), once);
   }
   if (subject.info().quantity == "frequencies") {
     const Subject::FrequencyOutput once = subject.Frequencies(), again = subject.Frequencies();
@@ -197,7 +199,8 @@ Verdict CheckDeterminism(const Subject& subject, const LawCase& c) {
       comparisons.AddExact(0, once.high[i] == again.high[i] && once.low[i] == again.low[i], [&] {
         return Witness{.where = NameOfPair(subject, static_cast<int64_t>(i)),
                        .got = HexFloat(again.high[i]),
-                       .want = HexFloat(once.high[i])};
+                       .want = HexFloat(once.high[i]),
+                       .positioned = false};
       });
     }
     return comparisons.Take();
@@ -275,8 +278,14 @@ Verdict CheckChunking(const Subject& subject, const LawCase& c) {
 }
 
 Verdict CheckInPlace(const Subject& subject, const LawCase& c) {
-  const Tensor in_place = subject.Rotate(c.positions, c.x, true);
+  const Tensor in_place = subject.Rotate(c.positions, c.x, Placement::in_place);
   return CompareRuns(subject, c.positions, c.x, in_place, subject.Rotate(c.positions, c.x),
+                     subject.info().Declares("alignment"));
+}
+
+Verdict CheckPlacement(const Subject& subject, const LawCase& c) {
+  const Tensor spread = subject.Rotate(c.positions, c.x, Placement::spread);
+  return CompareRuns(subject, c.positions, c.x, spread, subject.Rotate(c.positions, c.x),
                      subject.info().Declares("alignment"));
 }
 
@@ -333,6 +342,8 @@ std::vector<Law> IndependenceLaws() {
       {"chunking", "two chunks give what one pass gives", kRotations, false, CheckChunking},
       {"in_place", "writing over the input gives what writing elsewhere gives", kRotations, false,
        CheckInPlace},
+      {"placement", "rows with gaps between them, off any boundary, give what compact ones give",
+       kRotations, false, CheckPlacement},
       {"pairing", "half(Pi x) = Pi interleaved(x), Pi moving channels (2i, 2i+1) to (i, i+d/2)",
        kRotations, false, CheckPairing},
   };

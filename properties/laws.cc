@@ -108,6 +108,12 @@ Verdict CheckLaw(const Law& law, const Subject& subject, const LawCase& law_case
       verdict.note = failure.what();
     }
   }
+  // A law compares stored values, and one rounding to eight bits may be above the share of them at
+  // which a comparison is blind. That the contract itself is not is another check's to say.
+  if (verdict.outcome == Outcome::blind && SizeOf(subject.io()) == 1) {
+    verdict.outcome = Outcome::unsupported;
+    verdict.note = fmt::format("{} is too coarse for this law to tell", Name(subject.io()));
+  }
   verdict.check = law.name;
   verdict.claim = law.statement;
   verdict.subject = subject.info().name;

@@ -17,7 +17,8 @@ std::optional<Law> FindLaw(const Scheme& scheme, std::string_view name);
 bool AppliesTo(const Law& law, std::string_view quantity);
 
 /// One law on one case. A kernel of another quantity, and one that does not offer what the law
-/// needs, gives `unsupported`; a kernel that fails gives `fail`; the note says why.
+/// needs, gives `unsupported`, and so does a law that is blind in eight bits; a kernel that fails
+/// gives `fail`; the note says why.
 Verdict CheckLaw(const Law& law, const Subject& subject, const LawCase& law_case);
 
 /// One law on all cases, as one verdict.

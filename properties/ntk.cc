@@ -15,16 +15,28 @@ namespace {
 
 const Params& ParamsOf(const Subject& subject) { return std::get<Params>(subject.scheme()); }
 
-// What the slowest pair is divided by. arXiv:2309.00071, sec. 3.3 for the dynamic form.
+// What the slowest pair is divided by. arXiv:2309.00071, sec. 3.3 for the dynamic form; Qwen-1's
+// doubles with the length.
 double Alpha(const Params& params) {
+  if (params.form == Form::qwen) {
+    const double ratio =
+        static_cast<double>(*params.length) / static_cast<double>(*params.trained_length);
+    // Of two integers: exact where it is a power of two, and never rounded onto one from above, as
+    // both are below 2^41.
+    return ratio <= 1 ? 1 : 2 * std::exp2(std::ceil(std::log2(ratio))) - 1;
+  }
   if (params.form != Form::dynamic) return params.factor;
   const auto trained = static_cast<double>(*params.trained_length);
   const auto beyond = std::max(static_cast<double>(*params.length) - trained, 0.0);
   return 1 + params.factor * beyond / trained;
 }
 
+// Of alpha in the ratio of a frequency to the plain one.
 double Exponent(const Params& params, int64_t pair) {
   const int64_t d = params.rotary.rotary_dim;
+  const double part = 2 * (static_cast<double>(pair) + 1) / static_cast<double>(d);
+  if (params.form == Form::fixed) return -part;
+  if (params.form == Form::mixed) return -std::pow(part, *params.mixed_exponent);
   return -2 * static_cast<double>(pair) /
          static_cast<double>(params.form == Form::naive ? d : d - 2);
 }
@@ -49,11 +61,12 @@ Verdict CheckEnds(const Subject& subject, const LawCase& law_case) {
   const MeasuredSchedule schedule = MeasureSchedule(subject, law_case);
   if (schedule.plain.empty()) throw Unsupported("no pairs");
   const size_t last = schedule.plain.size() - 1;
-  const double stretch = std::pow(Alpha(params), Exponent(params, static_cast<int64_t>(last)));
   Comparisons comparisons;
-  AddFrequency(comparisons, subject, 0, schedule.measured[0], Relation::equal, schedule.plain[0]);
-  AddFrequency(comparisons, subject, static_cast<int64_t>(last), schedule.measured[last],
-               Relation::equal, schedule.plain[last] * stretch);
+  for (const size_t i : {size_t{0}, last}) {
+    const auto pair = static_cast<int64_t>(i);
+    AddFrequency(comparisons, subject, pair, schedule.measured[i], Relation::equal,
+                 schedule.plain[i] * std::pow(Alpha(params), Exponent(params, pair)));
+  }
   return comparisons.Take();
 }
 
@@ -98,6 +111,28 @@ Verdict CheckTrainedLength(const Subject& subject, const LawCase& law_case) {
     for (size_t i = 0; i < plain.size(); ++i) {
       AddFrequency(comparisons, at, static_cast<int64_t>(i), measured[i], Relation::equal,
                    plain[i]);
+    }
+  }
+  return comparisons.Take();
+}
+
+// 2^k L + 1 to 2^(k+1) L are scaled alike.
+Verdict CheckDoublings(const Subject& subject, const LawCase& law_case) {
+  const int64_t trained = *ParamsOf(subject).trained_length;
+  const std::vector<double> plain = FrequenciesOfPlainRope(subject.layout());
+  Comparisons comparisons;
+  for (const int64_t step : {trained, 2 * trained}) {
+    for (const int64_t length : {step + 1, 2 * step}) {
+      if (length > kLargestLength) continue;
+      const Params params = WithLength(ParamsOf(subject), length);
+      const Subject at = Rebind(subject, params);
+      const auto measured = MeasureFrequencies(at, LargestPosition(law_case));
+      const double alpha = step == trained ? 3 : 7;
+      for (size_t i = 0; i < plain.size(); ++i) {
+        const auto pair = static_cast<int64_t>(i);
+        AddFrequency(comparisons, at, pair, measured[i], Relation::equal,
+                     plain[i] * std::pow(alpha, Exponent(params, pair)));
+      }
     }
   }
   return comparisons.Take();
@@ -199,6 +234,15 @@ std::vector<Law> Laws(const Params& params) {
         {"log_linear", "log(w'/w) is linear in the pair index", kShowFrequencies, true,
          CheckLogLinear}};
   }
+  if (params.form == Form::fixed || params.form == Form::mixed) {
+    return {{"between", "every frequency lies between the plain one and the plain one divided by s",
+             kShowFrequencies, true, CheckBetween},
+            {"divided_ends",
+             "the fastest frequency is divided too, by its power of s, and the slowest by s",
+             kShowFrequencies, true, CheckEnds},
+            {"stretch", "log(w'/w) is -ln s ((i+1)/(d/2))^B; B is 1 in the fixed form",
+             kShowFrequencies, true, CheckLogLinear}};
+  }
   std::vector<Law> laws = {
       {"between", "every frequency lies between the plain one and the plain one divided by s",
        kShowFrequencies, true, CheckBetween},
@@ -216,6 +260,12 @@ std::vector<Law> Laws(const Params& params) {
                   true, CheckTrainedLength});
   laws.push_back({"growing_length", "no frequency rises when the length grows", kShowFrequencies,
                   true, CheckGrowingLength});
+  if (params.form == Form::qwen) {
+    laws.push_back({"doublings",
+                    "the slowest pair is divided by 3 up to twice the trained length, by 7 up to "
+                    "four times",
+                    kShowFrequencies, true, CheckDoublings});
+  }
   laws.push_back({"cached_keys",
                   "keys rotated before the length grew are off by the chord 2|sin(p(w - w')/2)|",
                   "rotate", true, CheckCache});
@@ -223,18 +273,24 @@ std::vector<Law> Laws(const Params& params) {
 }
 
 rc::Gen<Params> AnyParams() {
-  const auto make = [](Rotary rotary, Form form, double factor, int64_t trained, int64_t length) {
-    if (form != Form::naive && rotary.rotary_dim == 2) form = Form::naive;
+  const auto make = [](Rotary rotary, Form form, double factor, int64_t trained, int64_t length,
+                       double exponent) {
+    const bool any_width = form == Form::naive || form == Form::fixed || form == Form::mixed;
+    if (!any_width && rotary.rotary_dim == 2) form = Form::naive;
     Params params{.rotary = rotary, .form = form, .factor = factor};
-    if (form == Form::dynamic) {
+    if (params.DependsOnLength()) {
       params.trained_length = trained;
       params.length = length;
     }
+    if (form == Form::qwen) params.factor = 1;
+    if (form == Form::mixed) params.mixed_exponent = exponent;
     return params;
   };
   return rc::gen::apply(make, AnyRotary(),
-                        rc::gen::element(Form::aware, Form::naive, Form::dynamic), AnyFactor(1),
-                        AnyLength(), AnyLength());
+                        rc::gen::element(Form::aware, Form::naive, Form::dynamic, Form::qwen,
+                                         Form::fixed, Form::mixed),
+                        AnyFactor(1), AnyLength(), AnyLength(),
+                        rc::gen::element(1.0, 0.0, 0.625, 0.5, 2.0));
 }
 
 }  // namespace posgauge::ntk

@@ -148,7 +148,7 @@ double DrawFloat(Dtype dtype, Random& random) {
                               std::ldexp(1.0, format.min_exponent),
                               std::ldexp(1.0, format.min_quantum()),
                               std::ldexp(3.0, format.min_quantum())};
-  if (random.Below(4) == 0) return special[random.Below(special.size())];
+  if (random.Below(4) == 0) return RoundTo(format, special[random.Below(special.size())]);
   return Decode(dtype, random.Bits() >> (64 - 8 * SizeOf(dtype)));
 }
 

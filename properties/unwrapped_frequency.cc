@@ -133,6 +133,9 @@ UnwrappedFrequencies UnwrapFrequencies(const Subject& subject, double largest) {
 std::vector<FrequencyInterval> MeasureFrequencies(const Subject& subject, double largest) {
   if (!subject.NotCovered().empty()) throw Unsupported("the kernel is handed its frequencies");
   std::vector<FrequencyInterval> measured;
+  // Seen through angles, a frequency that their arithmetic does not hold is one that was rounded to
+  // it, to the same number at every position.
+  double rounding = 0;
   if (subject.info().quantity == "frequencies") {
     const Subject::FrequencyOutput output = subject.Frequencies();
     for (size_t i = 0; i < output.high.size(); ++i) {
@@ -140,12 +143,16 @@ std::vector<FrequencyInterval> MeasureFrequencies(const Subject& subject, double
     }
   } else {
     measured = UnwrapFrequencies(subject, largest).frequencies;
+    const Contract& contract = subject.bound().contract();
+    const double u = UnitRoundoff(contract.angle);
+    if (u > 0 && !Holds(contract.angle, contract.frequency)) rounding = u;
   }
   const double sign = subject.layout().direction == Direction::clockwise ? -1 : 1;
   for (size_t i = 0; i < measured.size(); ++i) {
     // The kernel's frequency is f (1 + e): f is within |kernel's| e/(1 - e). One more rounding for
     // the sum of high and low.
-    const double e = subject.bound().Frequency(static_cast<int64_t>(i));
+    const double formed = subject.bound().Frequency(static_cast<int64_t>(i));
+    const double e = formed + rounding * (1 + formed);
     FrequencyInterval& interval = measured[i];
     const double size = std::fabs(interval.middle) + interval.radius;
     interval.middle *= sign;

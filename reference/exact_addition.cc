@@ -137,10 +137,10 @@ RoundedValues ExactAddition::Embed(Positions positions, std::span<const double> 
   meaning_->ForEachValue(indices, [&](int64_t at, size_t row, Channel channel) {
     const double value = x[static_cast<size_t>(at)];
     if (!std::isfinite(value)) {
-      const double rounded = RoundTo(collector.format(), value);
-      // An infinity is not what a format without them has in its place.
-      const bool lost = std::isinf(value) && !std::isinf(rounded);
-      collector.Set(at, {rounded, 0, lost ? Proof::proven : Proof::exact}, 0);
+      // An infinity is a NaN in a format that has none.
+      const double kept = RoundTo(collector.format(), value);
+      const bool same = std::isnan(value) || kept == value;
+      collector.Set(at, {kept, 0, same ? Proof::exact : Proof::proven}, 0);
       return;
     }
     Settle<1>(

@@ -15,6 +15,7 @@ namespace posgauge {
 // proofs computes. Tests run the same equations through it.
 
 inline double Log(double x) { return std::log(x); }
+inline double Exp(double x) { return std::exp(x); }
 inline double RationalPower(double x, int64_t numerator, int64_t denominator) {
   return std::pow(x, static_cast<double>(numerator) / static_cast<double>(denominator));
 }

@@ -120,6 +120,16 @@ Interval<Digits> Log(const Interval<Digits>& x) {
   return {std::move(lo), std::move(hi)};
 }
 
+/// Exactly 1 at 0.
+template <unsigned Digits>
+Interval<Digits> Exp(const Interval<Digits>& x) {
+  using I = Interval<Digits>;
+  typename I::Number lo, hi;
+  mpfr_exp(I::Ptr(lo), I::Ptr(x.lo()), MPFR_RNDD);
+  mpfr_exp(I::Ptr(hi), I::Ptr(x.hi()), MPFR_RNDU);
+  return {std::move(lo), std::move(hi)};
+}
+
 namespace interval_detail {
 
 // x^(n/m) for x > 0, n >= 0, m >= 1, rounded in one direction. x^n is formed exactly where that is

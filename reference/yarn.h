@@ -5,6 +5,18 @@
 
 namespace posgauge::yarn {
 
+/// Whether anything is scaled: s > 1.
+inline bool Extends(const Params& params) {
+  return params.length ? *params.length > params.original_length : params.factor > 1;
+}
+
+/// s: given, or max(1, N/L0) for a current length N.  arXiv:2309.00071, sec. 3.3.
+template <class R>
+R Factor(const Params& params) {
+  if (!Extends(params)) return R(1);
+  return params.length ? R(*params.length) / R(params.original_length) : R(params.factor);
+}
+
 /// The pair index whose pair makes `turns` turns over the original context:
 ///   c(n) = d ln(L0/(2 pi n)) / (2 ln b).
 template <class R>
@@ -45,9 +57,9 @@ Ramp<R> RampOf(const Params& params) {
 
 /// g(s, m) = 1 for s <= 1, else 0.1 m ln s + 1.  arXiv:2309.00071, eq. 22 (sqrt(1/t)).
 template <class R>
-R MagnitudeOf(double factor, double mscale, int slope_hundredths = 10) {
-  if (factor <= 1) return R(1);
-  return R(slope_hundredths) / R(100) * R(mscale) * Log(R(factor)) + R(1);
+R MagnitudeOf(const Params& params, double mscale, int slope_hundredths = 10) {
+  if (!Extends(params)) return R(1);
+  return R(slope_hundredths) / R(100) * R(mscale) * Log(Factor<R>(params)) + R(1);
 }
 
 template <class R>
@@ -55,18 +67,17 @@ R Magnitude(const Params& params) {
   if (params.attention_factor) return R(*params.attention_factor);
   const auto ratio = [&](double numerator, double denominator) {
     if (numerator == denominator) return R(1);
-    return MagnitudeOf<R>(params.factor, numerator) / MagnitudeOf<R>(params.factor, denominator);
+    return MagnitudeOf<R>(params, numerator) / MagnitudeOf<R>(params, denominator);
   };
   const double mscale = params.mscale.value_or(0), all_dim = params.mscale_all_dim.value_or(0);
   const auto by_rule = [&] {
     switch (params.magnitude) {
       case Magnitude::huggingface:
-        return mscale != 0 && all_dim != 0 ? ratio(mscale, all_dim)
-                                           : MagnitudeOf<R>(params.factor, 1);
+        return mscale != 0 && all_dim != 0 ? ratio(mscale, all_dim) : MagnitudeOf<R>(params, 1);
       case Magnitude::deepseek:
         return ratio(params.mscale.value_or(1), all_dim);
       case Magnitude::telechat3:
-        return MagnitudeOf<R>(params.factor, 1, 7);
+        return MagnitudeOf<R>(params, 1, 7);
       case Magnitude::none:
         break;
     }
@@ -83,34 +94,55 @@ R SoftmaxMultiplier(const Params& params) {
   double mscale = 0;
   if (params.magnitude == Magnitude::deepseek) mscale = params.mscale_all_dim.value_or(0);
   if (params.magnitude == Magnitude::none) mscale = params.mscale.value_or(0);
-  const R g = MagnitudeOf<R>(params.factor, mscale);
+  const R g = MagnitudeOf<R>(params, mscale);
   return g * g;
+}
+
+/// gamma(r) = clamp((r - alpha)/(beta - alpha), 0, 1), r = L0 frequency/2 pi the turns of a pair
+/// over the original context, alpha = beta_slow, beta = beta_fast.  arXiv:2309.00071, eqs. 17-18.
+/// Equal ends are a step, on which r never lies (it would make pi algebraic).
+template <class R>
+R KeptByTurns(const Params& params, const R& frequency) {
+  const R alpha(params.beta_slow), beta(params.beta_fast);
+  const R turns = R(params.original_length) * frequency / (R(2) * Pi<R>());
+  if (params.beta_slow == params.beta_fast) return R(Less(beta, turns) ? 1 : 0);
+  return ClampToUnit((turns - alpha) / (beta - alpha));
+}
+
+/// The ramp over pairs, an inverted one as the parameters choose. Throws ParameterError for one
+/// that they refuse.
+template <class R>
+Ramp<R> ChosenRamp(const Params& params) {
+  Ramp<R> ramp = RampOf<R>(params);
+  if (!ramp.inverted) return ramp;
+  Require(params.inverted_ramp != InvertedRamp::refuse,
+          "yarn: the ramp is inverted (its low end lies above its high end), where implementations "
+          "disagree: check original_length {}, beta_fast {}, beta_slow {}, base {}, or choose "
+          "inverted_ramp=huggingface or ggml",
+          params.original_length, params.beta_fast, params.beta_slow, params.rotary.base);
+  if (params.inverted_ramp == InvertedRamp::ggml) ramp.high = ramp.low + R(1) / R(1000);
+  return ramp;
 }
 
 /// frequency'_i = (frequency_i/s)(1 - mu_i) + frequency_i mu_i,  mu_i = (1 - R_i)
 /// extrapolation_factor, R_i = clamp((i - low)/(high - low), 0, 1).  Peng et al. 2023,
-/// arXiv:2309.00071, with the ramp of the authors' code (linear in i) in place of eqs. 17-18
-/// (linear in turns). Throws ParameterError for an inverted ramp that the parameters refuse.
+/// arXiv:2309.00071, with the ramp of the authors' code (linear in i), or, where the parameters
+/// say so, with 1 - R_i = gamma(r_i), eqs. 17-20 (linear in turns).
 template <class R>
 Rotation<R> Exact(const Params& params) {
-  Ramp<R> ramp = RampOf<R>(params);
-  if (ramp.inverted) {
-    Require(
-        params.inverted_ramp != InvertedRamp::refuse,
-        "yarn: the ramp is inverted (its low end lies above its high end), where implementations "
-        "disagree: check original_length {}, beta_fast {}, beta_slow {}, base {}, or choose "
-        "inverted_ramp=huggingface or ggml",
-        params.original_length, params.beta_fast, params.beta_slow, params.rotary.base);
-    if (params.inverted_ramp == InvertedRamp::ggml) ramp.high = ramp.low + R(1) / R(1000);
-  }
   Rotation<R> rotation{.frequency = PlainFrequencies<R>(params.rotary),
                        .magnitude = Magnitude<R>(params),
                        .softmax_multiplier = SoftmaxMultiplier<R>(params)};
+  const bool by_turns = params.ramp == RampOver::turns;
+  const Ramp<R> ramp = by_turns ? Ramp<R>{} : ChosenRamp<R>(params);
+  if (!Extends(params)) return rotation;  // both terms are the plain frequency, whatever mu is
+  const R factor = Factor<R>(params);
   for (int64_t i = 0; i < params.rotary.Pairs(); ++i) {
     R& frequency = rotation.frequency[static_cast<size_t>(i)];
-    const R position_on_ramp = ClampToUnit((R(i) - ramp.low) / (ramp.high - ramp.low));
-    const R kept = (R(1) - position_on_ramp) * R(params.extrapolation_factor);
-    frequency = frequency / R(params.factor) * (R(1) - kept) + frequency * kept;
+    const R on_ramp = by_turns ? KeptByTurns(params, frequency)
+                               : R(1) - ClampToUnit((R(i) - ramp.low) / (ramp.high - ramp.low));
+    const R kept = on_ramp * R(params.extrapolation_factor);
+    frequency = frequency / factor * (R(1) - kept) + frequency * kept;
   }
   return rotation;
 }

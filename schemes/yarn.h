@@ -18,19 +18,27 @@ enum class Magnitude { huggingface, deepseek, telechat3, none };
 /// vLLM and MLX compute it. `ggml`: width max(0.001, high - low).
 enum class InvertedRamp { refuse, huggingface, ggml };
 
-/// YaRN as all deployed code has it: the ramp is linear in the pair index between the pairs that
-/// make beta_fast and beta_slow turns over original_length.
-/// Peng et al. 2023, arXiv:2309.00071; the paper's own ramp (eqs. 17-20) is linear in turns and is
-/// another scheme; the models were trained with this one.
+/// In what the ramp between kept and divided pairs is linear. `pairs`: in the pair index, between
+/// the pairs that make beta_fast and beta_slow turns over original_length, as all deployed code has
+/// it, the authors' own included; the models were trained with it. `turns`: in the turns
+/// themselves, as the paper has it (eqs. 17-20, alpha = beta_slow, beta = beta_fast): with
+/// magnitude=none this is NTK-by-parts, and llama3 is that with other defaults. The two differ by
+/// up to 4 times in a frequency.
+enum class RampOver { pairs, turns };
+
+/// YaRN: fast pairs are kept, slow ones divided by the factor, the ones between blended by a ramp;
+/// cos and sin are multiplied by a magnitude. Peng et al. 2023, arXiv:2309.00071. Where `length` is
+/// given, dynamic YaRN (sec. 3.3): the factor is max(1, length/original_length).
 struct Params {
   static constexpr std::string_view kName = "yarn";
-  static constexpr std::string_view kSummary = "YaRN as deployed: ramp over pairs, magnitude";
+  static constexpr std::string_view kSummary = "YaRN, fixed or dynamic: ramp over pairs or turns";
 
   Rotary rotary;
   double factor = 1;
   int64_t original_length = 4096;
   double beta_fast = 32;
   double beta_slow = 1;
+  RampOver ramp = RampOver::pairs;
   bool truncate = true;
   double extrapolation_factor = 1;
   Magnitude magnitude = Magnitude::huggingface;
@@ -39,10 +47,12 @@ struct Params {
   std::optional<double> mscale = {};
   std::optional<double> mscale_all_dim = {};
   InvertedRamp inverted_ramp = InvertedRamp::refuse;
+  std::optional<int64_t> length = {};  // tokens; dynamic YaRN
 
   void Validate() const {
     rotary.Validate();
-    Require(rotary.base > 1, "base must be above 1 for YaRN (it divides by ln base), got {}",
+    Require(rotary.base > 1 || ramp == RampOver::turns,
+            "base must be above 1 for YaRN's ramp over pairs (it divides by ln base), got {}",
             rotary.base);
     Require(rotary.rotary_dim >= 2, "rotary_dim must be at least 2 for YaRN's ramp, got {}",
             rotary.rotary_dim);
@@ -58,6 +68,11 @@ struct Params {
     if (attention_factor) RequireScale("attention_factor", *attention_factor, kSmallestScale);
     if (mscale) RequireScale("mscale", *mscale, 0);
     if (mscale_all_dim) RequireScale("mscale_all_dim", *mscale_all_dim, 0);
+    if (length) RequireLength("length", *length, 0);
+    Require(!length || factor == 1,
+            "factor must be 1 where length is given (the factor is then length/original_length), "
+            "got {}",
+            factor);
   }
 
   template <class Self, class Visit>
@@ -68,7 +83,10 @@ struct Params {
     visit("beta_fast", self.beta_fast, "turns over original_length above which a pair is kept");
     visit("beta_slow", self.beta_slow,
           "turns below which a pair is interpolated; above 0, at most beta_fast");
-    visit("truncate", self.truncate, "round the ramp's ends to whole pairs (gpt-oss: false)");
+    visit("ramp", self.ramp,
+          "in what it is linear: the pair index, as deployed, or turns, as the paper has it");
+    visit("truncate", self.truncate,
+          "round the ends of a ramp over pairs to whole pairs (gpt-oss: false)");
     visit("extrapolation_factor", self.extrapolation_factor,
           "weight of the unscaled frequencies, 0..1");
     visit("magnitude", self.magnitude, "rule for the magnitude of cos and sin");
@@ -78,6 +96,9 @@ struct Params {
     visit("mscale", self.mscale, "numerator of the magnitude ratio");
     visit("mscale_all_dim", self.mscale_all_dim, "denominator of the magnitude ratio");
     visit("inverted_ramp", self.inverted_ramp, "what to do when the ramp's ends are inverted");
+    visit("length", self.length,
+          "current length in tokens (largest position + 1): the factor is then max(1, "
+          "length/original_length), and is not given");
   }
   bool operator==(const Params&) const = default;
 };
@@ -91,4 +112,7 @@ inline constexpr auto kVariantNames<yarn::Magnitude> =
 template <>
 inline constexpr auto kVariantNames<yarn::InvertedRamp> =
     std::array<std::string_view, 3>{"refuse", "huggingface", "ggml"};
+template <>
+inline constexpr auto kVariantNames<yarn::RampOver> =
+    std::array<std::string_view, 2>{"pairs", "turns"};
 }  // namespace posgauge

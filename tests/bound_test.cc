@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <numbers>
 
 #include <gtest/gtest.h>
@@ -271,6 +272,93 @@ TEST(bound, PipelineKeepsItsOwnContractOnEveryScheme) {
     }
   }
   EXPECT_EQ(compared, kSchemes.size() * kContracts.size() * kPositions.size() * 7 * 40);
+}
+
+// Their frequencies are formed in other ways; what follows is the same.
+TEST(bound, PipelineKeepsItsOwnContractOnTheOtherSchedules) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> schedules = {
+      {"ntk", {"form=fixed", "factor=8"}},
+      {"ntk", {"form=mixed", "factor=8", "mixed_exponent=0.625"}},
+      {"ntk", {"form=qwen", "trained_length=4096", "length=8193"}},
+      {"yarn", {"factor=40", "original_length=4096", "ramp=turns"}},
+      {"yarn", {"original_length=4096", "length=9001"}},
+      {"longrope",
+       {"factor=32", "length=4097",
+        "long_factor=[1,1.1,1.2,1.5,2,3,5,7,9,12,16,24,32,40,44.16,47.77]"}},
+      {"proportional", {"proportion=0.5", "factor=3"}},
+  };
+  const std::span positions = std::span(kPositions).first(12);
+  for (const auto& [name, settings] : schedules) {
+    for (const std::string& line : kContracts) {
+      const Declared declared = Make(line, Narrow(name, settings, "half"));
+      const Finding finding = RotateUnder(declared, positions);
+      EXPECT_EQ(finding.use.over(), 0u)
+          << Text(declared.scheme) << "\n  " << declared.contract.Text() << "\n  " << Told(finding);
+    }
+  }
+}
+
+// What frameworks do in binary32, operation by operation, against the bound of frequency=f32:pow.
+// glibc's powf, expf and logf are within one ulp.
+TEST(bound, FrequenciesFormedAsDeployedAreWithin) {
+  const auto power = [](const Scheme& scheme, size_t i) {
+    const Rotary& rotary = RotaryOf(scheme);
+    const float x = static_cast<float>(2 * i) / static_cast<float>(rotary.rotary_dim);
+    return std::pow(static_cast<float>(rotary.base), x);
+  };
+  std::map<std::string, double> largest;  // use of the bound, by schedule
+  const auto expect_within = [&](const std::string& name, const Scheme& scheme, auto formed) {
+    const ExactRotation exact(scheme);
+    const std::vector<double> frequencies = exact.Frequencies(Dtype::f64).values;
+    const std::vector<double> limits = FrequencyErrors(
+        Contract::Parse("frequency=f32:pow flush=no", Dtype::f32), scheme, frequencies);
+    for (size_t i = 0; i < frequencies.size(); ++i) {
+      const double error = std::fabs(static_cast<double>(formed(i)) - frequencies[i]);
+      // The frequencies are themselves rounded to binary64.
+      EXPECT_LE(error, frequencies[i] * (limits[i] + 0x1p-52)) << Text(scheme) << " pair " << i;
+      if (error > 0) largest[name] = std::max(largest[name], error / (frequencies[i] * limits[i]));
+    }
+  };
+  for (const double s : {1.7, 8.0, 300.0}) {
+    for (const int64_t d : {8, 128}) {
+      const std::vector<std::string> shared = {fmt::format("head_dim={}", d), "base=500000",
+                                               fmt::format("factor={}", s)};
+      const auto parse = [&](const char* name, std::vector<std::string> settings) {
+        settings.insert(settings.begin(), shared.begin(), shared.end());
+        return ParseScheme(name, settings);
+      };
+      const auto factor = static_cast<float>(s), half = static_cast<float>(d / 2);
+      const Scheme fixed = parse("ntk", {"form=fixed"});
+      expect_within("fixed", fixed, [&](size_t i) {
+        const float x = static_cast<float>(2 * i) / static_cast<float>(d);
+        return 1 / std::pow(500000.0F * factor, x) / std::pow(factor, 1 / half);
+      });
+      const Scheme mixed = parse("ntk", {"form=mixed", "mixed_exponent=0.625"});
+      expect_within("mixed", mixed, [&](size_t i) {
+        const float a = std::log(factor) / std::pow(half, 0.625F);
+        return 1 / power(mixed, i) / std::exp(a * std::pow(static_cast<float>(i) + 1, 0.625F));
+      });
+      const Scheme turns = parse("yarn", {"ramp=turns"});
+      expect_within("turns", turns, [&](size_t i) {
+        const float w = 1 / power(turns, i);
+        const float r = 4096 / (2 * std::numbers::pi_v<float> / w);
+        const float kept = std::clamp((r - 1) / 31, 0.0F, 1.0F);
+        return w / factor * (1 - kept) + w * kept;
+      });
+      const Scheme still = parse("proportional", {"proportion=0.5"});
+      expect_within("still", still, [&](size_t i) {
+        return static_cast<int64_t>(i) < d / 4 ? 1 / power(still, i) / factor : 0;
+      });
+    }
+  }
+  const Scheme longrope = ParseScheme(
+      "longrope", {"head_dim=8", "long_factor=[1.1,5.985,16.374,47.77]", "length=4097"});
+  expect_within("longrope", longrope, [&](size_t i) {
+    const auto& factors = *std::get<longrope::Params>(longrope).long_factor;
+    return 1 / (static_cast<float>(factors[i]) * power(longrope, i));
+  });
+  // Nor is the bound far from what the arithmetic does.
+  for (const auto& [name, use] : largest) EXPECT_GE(use, 0.1) << name;
 }
 
 TEST(bound, EveryStageOfThePipelineIsWithinItsBound) {

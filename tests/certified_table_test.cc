@@ -4,6 +4,7 @@
 
 #include <cstring>
 
+#include "posgauge/fast/simd.h"
 #include "posgauge/reference/direct_rotation.h"
 #include "posgauge/reference/exact_rotation_state.h"
 #include "posgauge/reference/table_stream.h"
@@ -134,6 +135,46 @@ TEST(certified_table, BytesDoNotDependOnThreads) {
     EXPECT_EQ(one.sin, more.sin) << threads;
     EXPECT_EQ(one.counts, more.counts) << threads;
   }
+}
+
+// Every instruction set, with fused multiply-adds and without: the bounds hold for all of them, and
+// what is proven is the same.
+TEST(certified_table, BytesDoNotDependOnTheTarget) {
+  for (const Scheme& scheme : {Schemes()[1], Schemes()[3]}) {
+    const Streamed best = Stream(scheme, 8000, 9000, kFloatDtypes, StreamPath::rows, 1);
+    const Dtype f32 = Dtype::f32;
+    const Streamed narrow = Stream(scheme, 8000, 9000, std::span(&f32, 1), StreamPath::rows, 1);
+    for (const std::string& target : fast::Targets()) {
+      fast::UseTarget(target);
+      const Streamed other = Stream(scheme, 8000, 9000, kFloatDtypes, StreamPath::rows, 1);
+      EXPECT_EQ(best.cos, other.cos) << target;
+      EXPECT_EQ(best.sin, other.sin) << target;
+      const Streamed again = Stream(scheme, 8000, 9000, std::span(&f32, 1), StreamPath::rows, 1);
+      EXPECT_EQ(narrow.cos, again.cos) << target;
+      EXPECT_EQ(narrow.sin, again.sin) << target;
+    }
+    fast::UseTarget("");
+  }
+}
+
+// And every row is within its radius on every one of them.
+TEST(certified_table, RowsAreWithinTheirRadiusOnEveryTarget) {
+  for (const std::string& target : fast::Targets()) {
+    fast::UseTarget(target);
+    const ExactRotation rotation(Schemes()[0]);
+    const ExactRotation::State& state = rotation.state();
+    const std::vector<int64_t> positions = SomePositions(20);
+    const std::vector<double> as_double(positions.begin(), positions.end());
+    ASSERT_TRUE(state.rows.Prepare(as_double));
+    RowWalker walker(state.rows);
+    for (int64_t position : positions) {
+      const RotationRow& row = walker.At(position);
+      for (int64_t pair = 0; pair < rotation.layout().Pairs(); ++pair) {
+        ExpectTurned(state.ladder, position, pair, row.Cos(pair), row.Sin(pair), walker.radius());
+      }
+    }
+  }
+  fast::UseTarget("");
 }
 
 TEST(certified_table, PathsAgree) {

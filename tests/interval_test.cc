@@ -150,7 +150,10 @@ double Round(const Real<38>& value, Dtype dtype) {
   return RoundReal(Coarse::Ptr(value), FormatOf(dtype));
 }
 
-bool SameBits(double a, double b) { return a == b && std::signbit(a) == std::signbit(b); }
+// NaNs of one sign are alike.
+bool SameBits(double a, double b) {
+  return (a == b || (std::isnan(a) && std::isnan(b))) && std::signbit(a) == std::signbit(b);
+}
 
 // Doubles of every size, and what lies just beside them.
 TEST(rounding, AgreesWithRoundToOnDoublesOfEverySize) {

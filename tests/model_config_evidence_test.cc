@@ -74,26 +74,37 @@ TEST(ConfigEvidence, Llama31Bands) {
   }
 }
 
-// https://github.com/jagmarques/nexusquant/pull/12: proportional is not a prefix. Refused by name.
+// https://github.com/jagmarques/nexusquant/pull/12: proportional is not a prefix. 64 pairs turn,
+// with partner i + 256, by 1e6^(-2i/512).
 TEST(ConfigEvidence, ProportionalIsNotReadAsPartial) {
-  EXPECT_EQ(
-      LlamaRefusal(
-          {{"rope_parameters",
-            {{"rope_type", "proportional"}, {"partial_rotary_factor", 0.25}, {"rope_theta", 1e6}}},
-           {"rope_theta", nullptr},
-           {"head_dim", 512}}),
-      "config.json: rope type 'proportional' is not supported; supported: default, linear, "
-      "dynamic, yarn, llama3");
+  const Scheme scheme = Only(ReadLlama(
+      {{"rope_parameters",
+        {{"rope_type", "proportional"}, {"partial_rotary_factor", 0.25}, {"rope_theta", 1e6}}},
+       {"rope_theta", nullptr},
+       {"head_dim", 512}}));
+  EXPECT_EQ(RotaryOf(scheme).Channels(63), (std::array<int64_t, 2>{63, 63 + 256}));
+  const std::vector<double> frequencies = FrequenciesOf(scheme);
+  const std::vector<double> plain =
+      FrequenciesOf(rope::Params{.rotary = {.head_dim = 512, .rotary_dim = 512, .base = 1e6}});
+  ASSERT_EQ(frequencies.size(), 256u);
+  for (size_t i = 0; i < 256; ++i) EXPECT_EQ(frequencies[i], i < 64 ? plain[i] : 0) << i;
 }
 
-// https://github.com/apple/coreai-models/pull/246, https://github.com/unslothai/unsloth/pull/10681:
-// LongRoPE must not be dropped. Refused by name, under both its words.
-TEST(ConfigEvidence, LongRopeIsNotDropped) {
+// https://github.com/apple/coreai-models/pull/246: 131072 over 4096 has the magnitude 1.1902381.
+// https://github.com/unslothai/unsloth/pull/10681: lengths 4095, 4096, 4097 are short, short, long.
+TEST(ConfigEvidence, LongRopeIsNotDroppedAndSwitchesBeyondTheOriginalLength) {
   for (const std::string type : {"longrope", "su"}) {
-    EXPECT_EQ(LlamaRefusal({{"rope_scaling", {{"type", type}, {"short_factor", {1.0}}}},
-                            {"original_max_position_embeddings", 4096}}),
-              "config.json: rope type '" + type +
-                  "' is not supported; supported: default, linear, dynamic, yarn, llama3");
+    const json changes = {
+        {"head_dim", 4},
+        {"max_position_embeddings", 131072},
+        {"original_max_position_embeddings", 4096},
+        {"rope_scaling", {{"type", type}, {"short_factor", {1, 1.5}}, {"long_factor", {2, 64}}}}};
+    for (const int64_t length : {4095, 4096, 4097}) {
+      const ModelConfig model = ReadLlama(changes, {.pairing = {}, .length = length});
+      EXPECT_EQ(Printed(MagnitudeOf(model), 7), "1.1902381");
+      EXPECT_EQ(FrequenciesOf(Only(model))[0], length <= 4096 ? 1 : 0.5) << length;
+      EXPECT_TRUE(HasNote(model, length <= 4096 ? "the short factors" : "the long factors"));
+    }
   }
 }
 

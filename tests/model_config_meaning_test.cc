@@ -68,16 +68,26 @@ TEST(ModelConfig, NoRopeLayersHoldsOneForALayerThatRotates) {
   listed["no_rope_layers"] = {1, 0, 1, 1, 1, 1, 1, 0};
   EXPECT_EQ(Read(config.dump()).groups[0].layers, (std::vector<int64_t>{0, 1, 2, 4, 5, 6}));
   EXPECT_EQ(Read(listed.dump()).groups[0].layers, (std::vector<int64_t>{0, 2, 3, 4, 5, 6}));
-  EXPECT_TRUE(HasNote(Read(listed.dump()), "layers without rotation: 1, 7"));
+  const ModelConfig model = Read(listed.dump());
+  ASSERT_EQ(model.unrotated.size(), 1u);
+  EXPECT_EQ(model.unrotated[0].kind, "nope");
+  EXPECT_EQ(model.unrotated[0].layers, (std::vector<int64_t>{1, 7}));
 }
 
 TEST(ModelConfig, CohereGlobalAndLinearAttentionLayersDoNotRotate) {
   const ModelConfig cohere = Read(R"({"model_type": "cohere2", "head_dim": 128,
       "num_hidden_layers": 8, "rope_theta": 50000, "sliding_window_pattern": 4})");
   EXPECT_EQ(cohere.groups.at(0).layers, (std::vector<int64_t>{0, 1, 2, 4, 5, 6}));
+  ASSERT_EQ(cohere.unrotated.size(), 1u);
+  EXPECT_EQ(cohere.unrotated[0].kind, "full_attention");
+  EXPECT_EQ(cohere.unrotated[0].layers, (std::vector<int64_t>{3, 7}));
   const ModelConfig hybrid = ReadLlama(
       {{"layer_types", {"linear_attention", "conv", "full_attention", "linear_attention"}}});
   EXPECT_EQ(hybrid.groups.at(0).layers, (std::vector<int64_t>{2}));
+  ASSERT_EQ(hybrid.unrotated.size(), 2u);
+  EXPECT_EQ(hybrid.unrotated[0].kind, "linear_attention");
+  EXPECT_EQ(hybrid.unrotated[0].layers, (std::vector<int64_t>{0, 3}));
+  EXPECT_EQ(hybrid.unrotated[1].kind, "conv");
 }
 
 TEST(ModelConfig, YarnKeysReachTheirParameters) {
@@ -134,6 +144,63 @@ TEST(ModelConfig, YarnWordsOfOtherFrameworks) {
   EXPECT_EQ(magnitude("deepseek_yarn"), yarn::Magnitude::deepseek);
   EXPECT_EQ(magnitude("telechat3-yarn"), yarn::Magnitude::telechat3);
   EXPECT_EQ(MagnitudeOf(ReadLlama(Yarn({{"apply_yarn_scaling", false}}))), 1);
+}
+
+TEST(ModelConfig, NtkOfVllmIsFixedOrMixed) {
+  json block = {{"type", "ntk"}, {"factor", 4}};
+  EXPECT_EQ(Only(ReadLlama({{"rope_scaling", block}})),
+            Scheme(ntk::Params{.rotary = {}, .form = ntk::Form::fixed, .factor = 4}));
+  block["mixed_b"] = 0.625;
+  EXPECT_EQ(Only(ReadLlama({{"rope_scaling", block}})),
+            Scheme(ntk::Params{
+                .rotary = {}, .form = ntk::Form::mixed, .factor = 4, .mixed_exponent = 0.625}));
+}
+
+TEST(ModelConfig, DynamicYarnTakesItsFactorFromTheLength) {
+  json block = {
+      {"type", "dynamic-yarn"}, {"factor", 4}, {"original_max_position_embeddings", 4096}};
+  const auto read = [&](int64_t length) {
+    return ReadLlama({{"rope_scaling", block}, {"max_position_embeddings", 16384}},
+                     {.pairing = {}, .length = length});
+  };
+  const auto length_of = [](const ModelConfig& model) {
+    return std::get<yarn::Params>(Only(model)).length;
+  };
+  EXPECT_EQ(Only(read(8192)),
+            Scheme(yarn::Params{.rotary = {}, .original_length = 4096, .length = 8192}));
+  EXPECT_TRUE(HasNote(read(8192), "leaves lengths up to max_position_embeddings 16384 unscaled"));
+  EXPECT_TRUE(HasNote(read(8192), "rope_scaling.factor has no effect"));
+  EXPECT_FALSE(HasNote(read(16385), "unscaled"));
+  block["finetuned"] = true;
+  EXPECT_EQ(length_of(read(100)), 16384);
+  EXPECT_EQ(length_of(read(20000)), 20000);
+}
+
+TEST(ModelConfig, LongRopeMagnitudesOfTheRegimesAndFactors) {
+  json block = {{"type", "longrope"},
+                {"short_factor", {1, 1}},
+                {"long_factor", {2, 4}},
+                {"original_max_position_embeddings", 4096}};
+  const auto read = [&](const json& more) {
+    json whole = block;
+    whole.update(more);
+    return ReadLlama(
+        {{"head_dim", 4}, {"rope_scaling", whole}, {"max_position_embeddings", 131072}},
+        {.pairing = {}, .length = 4097});
+  };
+  EXPECT_EQ(std::get<longrope::Params>(Only(read(json::object()))).factor, 32);
+  EXPECT_TRUE(HasNote(read(json::object()), "rope_scaling.factor is missing: 32 is"));
+  EXPECT_EQ(std::get<longrope::Params>(Only(read({{"factor", 16}}))).factor, 16);
+  EXPECT_TRUE(HasNote(read({{"factor", 16}}), "some releases of transformers use that quotient"));
+  EXPECT_EQ(MagnitudeOf(read({{"short_mscale", 1.25}, {"long_mscale", 1.5}})), 1.5);
+  EXPECT_TRUE(HasNote(read({{"long_mscale", 1.5}}), "transformers' own longrope ignores them"));
+  EXPECT_EQ(MagnitudeOf(read({{"attention_factor", 1.125}})), 1.125);
+}
+
+TEST(ModelConfig, ProportionalDefaults) {
+  const Scheme scheme =
+      Only(ReadLlama({{"rope_scaling", {{"rope_type", "proportional"}, {"factor", 2}}}}));
+  EXPECT_EQ(scheme, Scheme(proportional::Params{.rotary = {}, .proportion = 1, .factor = 2}));
 }
 
 TEST(ModelConfig, OriginalLengthBesideTheBlockOverridesTheOneInsideOnlyWhenFlat) {
@@ -198,6 +265,32 @@ TEST(ModelConfig, PairingIsKnownGivenOrStated) {
       "qk_rope_head_dim": 64, "rope_theta": 10000, "rope_interleave": false})",
                             "");
   EXPECT_EQ(RotaryOf(Only(Read(deepseek.dump()))).pairing, Pairing::half);
+}
+
+TEST(ModelConfig, RopeGptjIsInterleaved) {
+  const json gptj = {{"model_type", "of_tomorrow"}, {"position_embedding_type", "rope_gptj"}};
+  const ModelConfig model = ReadLlama(gptj);
+  EXPECT_EQ(RotaryOf(Only(model)).pairing, Pairing::interleaved);
+  EXPECT_EQ(model.pairing_source, "position_embedding_type");
+  EXPECT_NE(
+      LlamaRefusal({{"position_embedding_type", "rope_gptj"}}).find("model_type llama is half"),
+      std::string::npos);
+}
+
+TEST(ModelConfig, LayerKeysOfAnUnknownModelAreWarnedOf) {
+  const ConfigOverrides half = {.pairing = Pairing::half};
+  for (const char* key : {"sliding_window_pattern", "full_attention_interval",
+                          "global_attn_every_n_layers", "attn_layer_period"}) {
+    const json unknown = {{"model_type", "of_tomorrow"}, {key, 2}};
+    EXPECT_TRUE(HasNote(ReadLlama(unknown, half), fmt::format("warning: {} is not", key))) << key;
+  }
+  EXPECT_FALSE(HasNote(ReadLlama({{"model_type", "of_tomorrow"}}, half), "warning"));
+}
+
+TEST(ModelConfig, AShareThatTheModelIsNotKnownToReadIsWarnedOf) {
+  EXPECT_TRUE(HasNote(ReadLlama({{"rotary_pct", 0.5}}), "warning: rotary_pct is taken for"));
+  EXPECT_FALSE(HasNote(ReadLlama({{"partial_rotary_factor", 0.5}}), "warning"));
+  EXPECT_FALSE(HasNote(ReadLlama({{"model_type", "gpt_neox"}, {"rotary_pct", 0.5}}), "warning"));
 }
 
 TEST(ModelConfig, AGivenLengthThatChangesNothingIsSaid) {

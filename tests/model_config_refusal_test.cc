@@ -7,8 +7,9 @@ namespace {
 
 TEST(ConfigRefusal, RopeTypesThatAreNotServed) {
   const std::string supported =
-      " is not supported; supported: default, linear, dynamic, yarn, llama3";
-  for (const std::string type : {"longrope", "su", "ntk", "mrope", "proportional", "mllama4"}) {
+      " is not supported; supported: default, linear, dynamic, ntk, yarn, dynamic-yarn, llama3, "
+      "longrope, proportional";
+  for (const std::string type : {"mrope", "xdrope", "mllama4", "Longrope"}) {
     EXPECT_EQ(LlamaRefusal({{"rope_scaling", {{"rope_type", type}, {"factor", 2}}}}),
               "config.json: rope type '" + type + "'" + supported);
   }
@@ -110,6 +111,38 @@ TEST(ConfigRefusal, SaysWhatWhereAndWhatWouldBeRight) {
       {block({{"type", "dynamic"}, {"alpha", 1000}, {"gamma", 1}}),
        "rope_scaling.gamma is not understood for rope type 'dynamic with alpha' and may change the "
        "rotation; it reads alpha"},
+      // NTK by lengths of Qwen-1
+      {{{"model_type", "qwen"}, {"use_dynamic_ntk", true}}, "seq_length is missing"},
+      {{{"model_type", "qwen"}, {"use_dynamic_ntk", true}, {"seq_length", 8192}},
+       "use_dynamic_ntk depends on the current length in tokens: give --length N (largest position "
+       "+ 1)"},
+      {{{"model_type", "qwen"}, {"use_dynamic_ntk", true}, {"rope_scaling", yarn}},
+       "use_dynamic_ntk and the rope block both scale: keep one"},
+      // NTK fixed and mixed
+      {block({{"type", "ntk"}, {"factor", 4}, {"mixed_b", 3}}),
+       "ntk.mixed_exponent must be in 0..2, got 3"},
+      {block({{"type", "ntk"}}), "rope_scaling.factor is missing"},
+      // Dynamic YaRN
+      {block({{"type", "dynamic-yarn"}, {"factor", 4}}),
+       "rope_scaling.original_max_position_embeddings is missing"},
+      {block({{"type", "dynamic-yarn"}, {"original_max_position_embeddings", 4096}}),
+       "rope type 'dynamic-yarn' depends on the current length in tokens: give --length N (largest "
+       "position + 1)"},
+      // LongRoPE
+      {block({{"type", "su"}, {"short_factor", {1}}, {"long_factor", {1}}}),
+       "rope_scaling.original_max_position_embeddings is missing: it chooses between the short and "
+       "the long factors"},
+      {block({{"type", "longrope"}, {"original_max_position_embeddings", 1}}),
+       "rope_scaling.original_max_position_embeddings must be in 2..1099511627776 tokens, got 1"},
+      {block({{"type", "longrope"}, {"original_max_position_embeddings", 4096}}),
+       "rope type 'longrope' depends on the current length in tokens: give --length N (largest "
+       "position + 1)"},
+      // Proportional
+      {block({{"type", "proportional"}, {"partial_rotary_factor", 1.5}}),
+       "proportional.proportion must be in 0..1, got 1.5"},
+      {{{"global_head_dim", 512}},
+       "global_head_dim is given, but rope_parameters has no block for the kind full_attention "
+       "alone"},
       // YaRN
       {block(no_original), missing_length},
       {block(no_factor), "rope_scaling.factor is missing"},
@@ -130,7 +163,7 @@ TEST(ConfigRefusal, SaysWhatWhereAndWhatWouldBeRight) {
        "attention_factor, attn_factor, extrapolation_factor, mscale, mscale_all_dim, "
        "apply_yarn_scaling, llama_4_scaling_beta"},
       {{{"rope_theta", 1}, {"rope_scaling", yarn}},
-       "yarn.base must be above 1 for YaRN (it divides by ln base), got 1"},
+       "yarn.base must be above 1 for YaRN's ramp over pairs (it divides by ln base), got 1"},
       // Llama 3
       {block({{"type", "llama3"}, {"factor", 8}}), "rope_scaling.low_freq_factor is missing"},
       {block({{"type", "llama3"}, {"factor", 8}, {"low_freq_factor", 1}, {"high_freq_factor", 4}}),
@@ -208,7 +241,7 @@ TEST(ConfigRefusal, SaysWhatWhereAndWhatWouldBeRight) {
        "rotary_emb_scale_base is not understood and may change the rotation"},
       {{{"rotary_value", true}}, "rotary_value is not supported: the values rotate too"},
       {{{"use_dynamic_ntk", true}},
-       "use_dynamic_ntk is not supported: NTK scaling as Qwen-1's own code has it"},
+       "use_dynamic_ntk is not understood for a model_type other than qwen, whose own code has it"},
       {{{"dual_chunk_attention_config", {{"chunk_size", 262144}}}},
        "dual_chunk_attention_config is not supported: dual chunk attention remaps positions"},
       // The whole
@@ -219,6 +252,30 @@ TEST(ConfigRefusal, SaysWhatWhereAndWhatWouldBeRight) {
   for (const Case& c : cases) {
     EXPECT_EQ(LlamaRefusal(c.changes), "config.json: " + c.message) << c.changes;
   }
+}
+
+TEST(ConfigRefusal, LongRopeListsThatDoNotFit) {
+  const auto refusal = [](const json& short_factor, const json& long_factor) {
+    return LlamaRefusal(
+        {{"head_dim", 8},
+         {"original_max_position_embeddings", 4096},
+         {"rope_scaling",
+          {{"type", "longrope"}, {"short_factor", short_factor}, {"long_factor", long_factor}}}},
+        {.pairing = {}, .length = 4096});
+  };
+  const json four = {1, 2, 3, 4};
+  EXPECT_EQ(refusal(four, {1, 2, 3}),
+            "config.json: longrope.long_factor must have 4 entries (rotary_dim/2), got 3");
+  EXPECT_EQ(refusal(json::array(), four),
+            "config.json: longrope.short_factor must have 4 entries (rotary_dim/2), got 0");
+  EXPECT_EQ(refusal(nullptr, four), "config.json: rope_scaling.short_factor is missing");
+  EXPECT_EQ(refusal({1, 2, 0, 4}, four),
+            "config.json: longrope.short_factor[2] must be in 1e-06..1000000, got 0");
+  EXPECT_EQ(refusal(four, {1, 2, "3", 4}),
+            "config.json: rope_scaling.long_factor[2] must be a finite number, got \"3\"");
+  EXPECT_EQ(refusal(four, 4),
+            "config.json: rope_scaling.long_factor must be a list of numbers, "
+            "got 4");
 }
 
 TEST(ConfigRefusal, UnknownModelsThatMixLayerKinds) {

@@ -146,7 +146,10 @@ TEST(PublishedConfig, Llama4DoesNotRotateEveryFourthLayer) {
                                   .original_length = 8192}));
   EXPECT_EQ(model.groups[0].layers.size(), 36u);
   for (int64_t layer : model.groups[0].layers) EXPECT_NE((layer + 1) % 4, 0);
-  EXPECT_TRUE(HasNote(model, "layers without rotation: 3, 7, 11,"));
+  ASSERT_EQ(model.unrotated.size(), 1u);
+  EXPECT_EQ(model.unrotated[0].kind, "nope");
+  EXPECT_EQ(model.unrotated[0].layers.size(), 12u);
+  for (int64_t layer : model.unrotated[0].layers) EXPECT_EQ((layer + 1) % 4, 0);
   EXPECT_TRUE(HasNote(model, "low_freq_factor equals high_freq_factor"));
 }
 
@@ -157,19 +160,62 @@ TEST(PublishedConfig, HunyuanAlphaIsStatic) {
   EXPECT_TRUE(HasNote(model, "rope_scaling.factor has no effect"));
 }
 
+TEST(PublishedConfig, Phi4MiniHasAFactorForEveryPairOfThreeQuartersOfTheHead) {
+  const ModelConfig model = Model("phi-4-mini", {.pairing = {}, .length = 4097});
+  const auto& params = std::get<longrope::Params>(Only(model));
+  EXPECT_EQ(params.rotary, (Rotary{.head_dim = 128, .rotary_dim = 96}));
+  EXPECT_EQ(params.short_factor, std::vector<double>(48, 1));
+  ASSERT_EQ(params.long_factor->size(), 48u);
+  EXPECT_EQ(params.long_factor->front(), 1);
+  EXPECT_EQ(params.long_factor->back(), 47.77);
+  EXPECT_EQ(params.original_length, 4096);
+  EXPECT_EQ(params.length, 4097);
+  EXPECT_EQ(params.factor, 32);
+  EXPECT_TRUE(HasNote(model, "beyond the original length 4096: the long factors"));
+  EXPECT_THROW(Model("phi-4-mini"), ParameterError);
+}
+
+TEST(PublishedConfig, Gemma4TurnsAQuarterOfItsWiderGlobalHeads) {
+  const ModelConfig model = Model("gemma-4-12b");
+  ASSERT_EQ(model.groups.size(), 2u);
+  const Rotary global{.head_dim = 512, .rotary_dim = 512, .base = 1e6};
+  const Rotary local{.head_dim = 256, .rotary_dim = 256};
+  EXPECT_EQ(model.groups[0].scheme,
+            Scheme(proportional::Params{.rotary = global, .proportion = 0.25}));
+  EXPECT_EQ(model.groups[0].layers.size(), 8u);
+  for (int64_t layer : model.groups[0].layers) EXPECT_EQ((layer + 1) % 6, 0);
+  EXPECT_EQ(model.groups[1].scheme, Scheme(rope::Params{.rotary = local}));
+}
+
+TEST(PublishedConfig, SmolLm3DoesNotRotateEveryFourthLayer) {
+  const ModelConfig model = Model("smollm3-3b");
+  EXPECT_EQ(Only(model), Scheme(rope::Params{.rotary = {.base = 5e6}}));
+  EXPECT_EQ(model.groups[0].layers.size(), 27u);
+  ASSERT_EQ(model.unrotated.size(), 1u);
+  EXPECT_EQ(model.unrotated[0].layers, (std::vector<int64_t>{3, 7, 11, 15, 19, 23, 27, 31, 35}));
+}
+
+TEST(PublishedConfig, Qwen7BScalesByItsLength) {
+  const ModelConfig model = Model("qwen-7b", {.pairing = {}, .length = 16384});
+  EXPECT_EQ(Only(model),
+            Scheme(ntk::Params{
+                .rotary = {}, .form = ntk::Form::qwen, .trained_length = 8192, .length = 16384}));
+  EXPECT_TRUE(HasNote(model, "use_logn_attn: queries beyond seq_length"));
+}
+
 TEST(PublishedConfig, EveryFileInTheFolderIsReadAndHasAProvenReference) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(ModelPath("x").parent_path())) {
     if (entry.path().extension() != ".json") continue;
     ++count;
-    ConfigOverrides overrides;
-    if (entry.path().stem() == "internlm2.5-7b") overrides.length = 65536;
+    // Where no frequency depends on the length it has no effect.
+    const ConfigOverrides overrides{.pairing = {}, .length = 65536};
     for (const LayerGroup& group : ReadModelConfig(entry.path(), overrides).groups) {
       EXPECT_EQ(ExactRotation(group.scheme).Frequencies(Dtype::f64).counts.undecided, 0)
           << entry.path();
     }
   }
-  EXPECT_GE(count, 18);
+  EXPECT_GE(count, 22);
 }
 
 }  // namespace

@@ -15,6 +15,10 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"ntk", {"form=naive", "factor=4"}},
     {"yarn", {"factor=16", "truncate=false", "magnitude=deepseek", "mscale=0.707"}},
     {"llama3", {"original_length=1099511627776"}},
+    {"ntk", {"form=mixed", "factor=4", "mixed_exponent=0.625"}},
+    {"longrope", {"factor=32"}},
+    {"longrope", {"rotary_dim=4", "long_factor=[1,47.77]", "length=4097"}},
+    {"longrope", {"rotary_dim=4", "short_factor=[1,2]", "long_factor=[3,4]", "length=4097"}},
 };
 
 std::vector<Scalar> YarnScalars() { return ScalarsOf(ParseScheme("yarn", {"factor=4"})); }
@@ -37,7 +41,8 @@ std::string Refusal(std::string_view name, const std::vector<Scalar>& scalars) {
 TEST(scalars, RoundTripKeepsEveryField) {
   for (const auto& [name, settings] : kSchemes) {
     const Scheme scheme = ParseScheme(name, settings);
-    EXPECT_EQ(SchemeFromScalars(name, ScalarsOf(scheme)), scheme) << ToJson(scheme);
+    EXPECT_EQ(SchemeFromScalars(name, ScalarsOf(scheme), ListsOf(scheme)), scheme)
+        << ToJson(scheme);
   }
 }
 
@@ -51,6 +56,29 @@ TEST(scalars, VariantIsItsIndexAndUnsetIsAbsent) {
   EXPECT_EQ(count({"mscale", 2}), 1);
   EXPECT_TRUE(std::none_of(scalars.begin(), scalars.end(),
                            [](const Scalar& s) { return s.first == "mscale_all_dim"; }));
+}
+
+TEST(scalars, ListsTravelByNameAndUnsetOnesAreAbsent) {
+  EXPECT_EQ(ListFields("longrope"), (std::vector<std::string>{"short_factor", "long_factor"}));
+  EXPECT_TRUE(ListFields("yarn").empty());
+  const Scheme scheme =
+      ParseScheme("longrope", {"rotary_dim=4", "long_factor=[1,47.77]", "length=4097"});
+  const std::vector<NamedList> lists = ListsOf(scheme);
+  EXPECT_EQ(lists, (std::vector<NamedList>{{"long_factor", {1, 47.77}}}));
+  const std::vector<Scalar> scalars = ScalarsOf(scheme);
+  const auto refusal = [&](const std::vector<NamedList>& given) {
+    try {
+      SchemeFromScalars("longrope", scalars, given);
+    } catch (const ParameterError& error) {
+      return std::string(error.what());
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refusal({{"long_factor", {1}}}),
+            "longrope.long_factor must have 2 entries (rotary_dim/2), got 1");
+  EXPECT_EQ(refusal({{"factor", {1, 2}}}),
+            "longrope has no field 'factor': its fields are short_factor, long_factor");
+  EXPECT_EQ(refusal({lists[0], lists[0]}), "longrope.long_factor is given twice");
 }
 
 TEST(scalars, RefusesWhatAFieldCannotHold) {

@@ -39,13 +39,22 @@ const json& Changed() {
                               {"beta_fast", 16.5},
                               {"beta_slow", 2.5},
                               {"truncate", false},
+                              {"ramp", "turns"},
+                              {"proportion", 0.25},
                               {"extrapolation_factor", 0.75},
                               {"magnitude", "deepseek"},
                               {"attention_multiplier", 1.25},
                               {"attention_factor", 1.5},
                               {"mscale", 0.5},
                               {"mscale_all_dim", 0.25},
-                              {"inverted_ramp", "ggml"}};
+                              {"inverted_ramp", "ggml"},
+                              {"width", 96},
+                              {"layout", "flipped"},
+                              {"frequency_shift", 2},
+                              {"odd_width", "zero"},
+                              {"scale", 2.5},
+                              {"start", -3},
+                              {"padding_index", 1}};
   return values;
 }
 
@@ -58,8 +67,9 @@ json AllChanged(const std::string& name) {
   return object;
 }
 
-TEST(SchemeParameters, ServesFiveSchemesInOrder) {
-  EXPECT_EQ(Names(), (std::vector<std::string>{"linear", "llama3", "ntk", "rope", "yarn"}));
+TEST(SchemeParameters, ServesEightSchemesInOrder) {
+  EXPECT_EQ(Names(), (std::vector<std::string>{"linear", "llama3", "longrope", "ntk",
+                                               "proportional", "rope", "sinusoidal", "yarn"}));
 }
 
 TEST(SchemeParameters, JsonRoundTripsEveryField) {
@@ -78,8 +88,10 @@ TEST(SchemeParameters, EveryFieldIsSettableAloneAndReachesTheScheme) {
     for (const FieldInfo& field : info.fields) {
       if (!Changed().contains(field.name)) continue;
       const json& value = Changed()[field.name];
-      std::vector<std::string> settings = {"head_dim=128", "rotary_dim=96"};
-      if (field.name == "head_dim") settings = {};
+      std::vector<std::string> settings;
+      if (IsRotary(ParseScheme(info.name, {})) && field.name != "head_dim") {
+        settings = {"head_dim=128", "rotary_dim=96"};
+      }
       if (field.name == "rotary_dim") settings = {"head_dim=128"};
       settings.push_back(field.name + "=" +
                          (value.is_string() ? value.get<std::string>() : value.dump()));
@@ -119,7 +131,9 @@ TEST(SchemeParameters, DynamicNtkTakesItsLengths) {
 
 TEST(SchemeParameters, UnknownNamesListWhatThereIs) {
   EXPECT_EQ(Refusal("ropee", {}),
-            "scheme must be one of linear, llama3, ntk, rope, yarn, got \"ropee\"");
+            "scheme must be one of linear, llama3, longrope, ntk, proportional, rope, sinusoidal, "
+            "yarn, got "
+            "\"ropee\"");
   EXPECT_EQ(Refusal("linear", {"scale=2"}),
             "linear has no field \"scale\": its fields are head_dim, rotary_dim, rotary_offset, "
             "pairing, direction, base, factor");
@@ -222,7 +236,7 @@ TEST(SchemeParameters, ImpossibleValuesAreRefused) {
        "ntk.length must be in 0..1099511627776 tokens, got -1"},
       {"ntk",
        {"length=8192"},
-       "ntk.trained_length and length belong to the dynamic form, not aware"},
+       "ntk.trained_length and length belong to the dynamic and qwen forms, not aware"},
       {"llama3", {"factor=0.5"}, "llama3.factor must be in 1..1000000, got 0.5"},
       {"llama3", {"low_frequency_factor=0"}, "llama3.low_frequency_factor" + scale + "0"},
       {"llama3",
@@ -231,8 +245,12 @@ TEST(SchemeParameters, ImpossibleValuesAreRefused) {
       {"llama3",
        {"original_length=0"},
        "llama3.original_length must be in 1..1099511627776 tokens, got 0"},
-      {"yarn", {"base=1"}, "yarn.base must be above 1 for YaRN (it divides by ln base), got 1"},
-      {"yarn", {"base=0.5"}, "yarn.base must be above 1 for YaRN (it divides by ln base), got 0.5"},
+      {"yarn",
+       {"base=1"},
+       "yarn.base must be above 1 for YaRN's ramp over pairs (it divides by ln base), got 1"},
+      {"yarn",
+       {"base=0.5"},
+       "yarn.base must be above 1 for YaRN's ramp over pairs (it divides by ln base), got 0.5"},
       {"yarn",
        {"rotary_dim=0", "head_dim=8"},
        "yarn.rotary_dim must be at least 2 for YaRN's ramp, got 0"},

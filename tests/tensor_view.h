@@ -22,6 +22,13 @@ class View {
   Dtype dtype() const { return dtype_; }
   const void* data() const { return tensor_.data; }
 
+  /// The same memory, read as if its strides were those of a compact tensor.
+  View AsIfCompact() const {
+    View view = *this;
+    view.as_if_compact_ = true;
+    return view;
+  }
+
   template <class... Index>
   double Get(Index... index) const {
     uint64_t bits = 0;
@@ -45,13 +52,18 @@ class View {
   std::byte* At(std::initializer_list<int64_t> index) const {
     int64_t element = 0;
     size_t axis = 0;
-    for (const int64_t i : index) element += i * tensor_.strides[axis++];
+    for (const int64_t i : index) {
+      element =
+          as_if_compact_ ? element * tensor_.shape[axis] + i : element + i * tensor_.strides[axis];
+      ++axis;
+    }
     return static_cast<std::byte*>(tensor_.data) + tensor_.byte_offset +
            element * static_cast<int64_t>(SizeOf(dtype_));
   }
 
   DLTensor tensor_;
   Dtype dtype_;
+  bool as_if_compact_ = false;
 };
 
 inline View Find(const posgauge_tensor* tensors, uint32_t count, std::string_view name) {

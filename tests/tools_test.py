@@ -185,7 +185,7 @@ class InstallDependencies(Tree):
         status, output = self.run_tool(copy, "bench", env=environment)
         self.assertEqual(status, 1)
         self.assertIn("Run as root: apt-get update && apt-get install -y "
-                      "--no-install-recommends libbenchmark-dev\n", output)
+                      "--no-install-recommends libbenchmark-dev libsleef-dev\n", output)
 
     def test_failure_gives_the_line_to_run(self):
         status, output, _ = self.install("", apt_status=100)

@@ -14,21 +14,26 @@ struct CheckPlan {
   std::vector<double> positions;  // tokens, ascending
   int64_t heads = 4;
   uint64_t seed = 1;
-  double budget = 2;  // spacings of the io dtype: what counts as adequate
+  double budget = 2;      // spacings of the io dtype: what counts as adequate
+  int64_t all_heads = 0;  // of the model: tried in one call, at a few of the positions; 0: unknown
 };
 
 /// The absolute check of one kernel: every value it yields over the plan.
 struct KernelCheck {
   Verdict keeps_contract;           // against the truth given what posgauge supplied
   std::optional<Verdict> adequate;  // against exact arithmetic; absent for frequencies
-  double contract_horizon = 0;  // largest position up to which every checked one keeps the contract
-  double adequate_horizon = 0;  // the same for the budget
-  uint64_t blind = 0;           // values whose bound could not have failed
+  // Largest position up to which every checked one keeps the contract, -1 if the first does not or
+  // the kernel answered no call; the same for the budget.
+  double contract_horizon = -1, adequate_horizon = -1;
+  // Values whose bound could not have failed, of those that tell something of an angle.
+  uint64_t blind = 0, telling = 0;
+  int64_t heads = 0;                 // of the calls that the verdicts' failures are from
+  uint64_t planned = 0, served = 0;  // positions of the plan, and those in the kernel's range
 };
 
 /// Checks kernels of one scheme side by side: positions go by in blocks, whose truth is enclosed
 /// once for all. Positions beyond a kernel's declared range are left out for it; none left is
-/// `unsupported`. A kernel that answers `unsupported` or fails gives a verdict that says so.
+/// `unsupported`. A kernel that answers `unsupported` or fails gives verdicts that say so.
 std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, const CheckPlan& plan);
 
 /// The input of a kernel that takes one, over the plan: PlanInput or PlanEmbeddings.

@@ -1,5 +1,7 @@
 #include "posgauge/verify/finding.h"
 
+#include <fmt/format.h>
+
 namespace posgauge {
 
 Verdict ToVerdict(std::string check, std::string claim, std::string subject,
@@ -13,9 +15,11 @@ Verdict ToVerdict(std::string check, std::string claim, std::string subject,
   verdict.worst = finding.worst;
   if (finding.use.over() > 0) {
     verdict.outcome = Outcome::fail;
-  } else if (finding.blind > 0 && finding.blind + finding.idle >= finding.use.count()) {
+  } else if (2 * finding.blind > finding.use.count() - finding.idle) {
     verdict.outcome = Outcome::blind;
-    verdict.note = "the contract allows an error above a tenth of the pair norm everywhere";
+    verdict.note = fmt::format(
+        "the contract allows an error above a tenth of the pair norm for {} of {} values",
+        finding.blind, finding.use.count() - finding.idle);
   } else if (finding.use.count() == 0) {
     verdict.outcome = Outcome::unsupported;
     verdict.note = "nothing was compared";

@@ -204,6 +204,7 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
                         witness(e, e.truth.high));
         },
         [&](size_t token, int64_t head, int64_t channel, size_t index) {
+          collector.AddIdle();
           const bool same = rotated.out.Bits(index) == rotated.x.Bits(index);
           collector.Add(token, same ? 0 : HUGE_VAL, index, [&] {
             return Witness{
@@ -314,7 +315,7 @@ Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions pos
 
 Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues& frequencies,
                     const EnclosedValues& magnitude, const RotaryBound& bound) {
-  // Frequencies belong to no position; they are listed as if at position 0.
+  // Frequencies belong to no position; they are collected as if at position 0.
   const std::vector<double> nowhere(1, 0.0);
   UseCollector collector(nowhere);
   const auto add = [&](uint64_t place, std::string name, DoubleDouble got, DoubleDouble want,
@@ -323,9 +324,10 @@ Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues
     const double allowed = std::fabs(want.high) * limit;
     const double measured = std::max(0.0, error - std::fabs(want.high) * radius);
     collector.Add(0, std::isnan(got.high) ? HUGE_VAL : Use(measured, allowed), place, [&] {
-      return Witness{.where = std::move(name),
+      return Witness{.where = name,
                      .got = HexAndDecimal(got.high),
-                     .want = HexAndDecimal(want.high)};
+                     .want = HexAndDecimal(want.high),
+                     .positioned = false};
     });
   };
   if (output.high.size() != frequencies.values.size()) {

@@ -7,7 +7,9 @@
  * Every struct begins with its size in bytes as the writer knew it, so that fields can be added at
  * the end.  New schemes never change this header: parameters travel by name.
  *
- * Quantities and their tensors (shapes in C order; strides as the DLTensor says, in elements):
+ * Quantities and their tensors (shapes in C order; strides as the DLTensor says, in elements;
+ * x and out are called with gaps between their rows too, for which a kernel may answer
+ * UNSUPPORTED):
  *
  *   frequencies      out  frequency, frequency_low [pairs]  radians per token; their sum counts
  *                         magnitude [1]                     factor a on cos and sin
@@ -26,6 +28,9 @@
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
  * rotary_dim, rotary_offset, base, factor, width, ...); a variant is the index of its spelling in
  * the order listed there; true is 1; an optional field that is not set is absent.
+ *
+ * Lists: every list field of the scheme (short_factor of longrope) is one more input, of any call,
+ * by its name: f64 [entries].  One that is not set is absent.
  */
 #ifndef POSGAUGE_KERNEL_H_
 #define POSGAUGE_KERNEL_H_
@@ -88,8 +93,9 @@ typedef struct posgauge_call {
 
 typedef struct posgauge_kernel {
   uint32_t size;
-  const char* name;     /* unique in the library: "fast.rotate.bf16" */
-  const char* schemes;  /* words separated by spaces, or "*": every scheme that has the quantity */
+  const char* name;    /* unique in the library: "fast.rotate.bf16" */
+  const char* schemes; /* words of `posgauge schemes` separated by spaces, or "*": every scheme that
+                          has the quantity */
   const char* quantity; /* "rotate" */
   /* Tensors the kernel takes and yields, each with the dtypes it accepts, the preferred first:
    * "x:bf16 positions:i64,i32,f32 frequency:f64 frequency_low:f64 magnitude:f64". */
@@ -98,11 +104,17 @@ typedef struct posgauge_kernel {
   const char* pairings; /* "half interleaved"; of rotations */
   /* One line of declared arithmetic, docs/contracts.md; what is not said means the weakest. */
   const char* contract;
-  /* Declared bit for bit: "chunking" "batch" "alignment" "threads"; "" promises none. */
+  /* What is promised bit for bit, separated by spaces, "" for nothing; without the word results may
+   * differ by what the contract allows:
+   *   chunking   two calls on parts of the tokens give what one call gives
+   *   batch      heads, or tokens with their positions, in another order give the same rows
+   *   alignment  x and out elsewhere: one in the memory of the other, or each with gaps between its
+   *              rows, beginning at a byte_offset off any boundary
+   *   pairing    both pairings give the same pairs */
   const char* invariances;
   int32_t in_place;           /* not 0: `out` may be the memory of `x` */
   int64_t largest_rotary_dim; /* 0: no limit */
-  double largest_position;    /* 0: no limit; |position| in tokens */
+  double largest_position;    /* 0: no limit; |position| in tokens, finite */
   /* Returns POSGAUGE_OK and so on; writes a reason of at most why_size bytes (with the final zero)
    * to `why` unless OK.  Must not keep pointers after it returns. */
   int32_t (*run)(const posgauge_call* call, char* why, size_t why_size);

@@ -2,15 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
+#include <span>
 
 #include "posgauge/schemes/base/scalars.h"
+#include "posgauge/verify/foreign_code.h"
+#include "posgauge/verify/placed_tensor.h"
 
 namespace posgauge {
 
 namespace {
 
-int32_t AbiDtype(Dtype dtype) { return static_cast<int32_t>(dtype); }
 static_assert(static_cast<int>(Dtype::f64) == POSGAUGE_F64 &&
               static_cast<int>(Dtype::f32) == POSGAUGE_F32 &&
               static_cast<int>(Dtype::bf16) == POSGAUGE_BF16 &&
@@ -21,41 +22,23 @@ static_assert(static_cast<int>(Dtype::f64) == POSGAUGE_F64 &&
               static_cast<int>(Dtype::f8e4m3) == POSGAUGE_F8E4M3 &&
               static_cast<int>(Dtype::f8e5m2) == POSGAUGE_F8E5M2);
 
-DLDataType DlpackType(Dtype dtype) {
-  const auto bits = static_cast<uint8_t>(8 * SizeOf(dtype));
-  // DLPack 0.6 has no code for floating bytes.
-  if (bits == 8) return {kDLUInt, bits, 1};
-  if (!IsFloat(dtype)) return {kDLInt, bits, 1};
-  return {static_cast<uint8_t>(dtype == Dtype::bf16 ? kDLBfloat : kDLFloat), bits, 1};
+// A NaN in every floating dtype, so that what is read beyond an end shows. Two of them: a tail that
+// is copied from beyond the end of an input to beyond the end of an output must show too.
+constexpr uint16_t kInputGuard = 0x7FFF, kOutputGuard = 0xFFFF;
+
+bool IsX(const Named& named) { return named.name == "x"; }
+
+void RefuseOverrun(const KernelInfo& info, const std::string& tensor, const PlacedTensor& placed) {
+  if (const std::string where = placed.Overrun(); !where.empty()) {
+    throw KernelFailure(fmt::format("{} wrote to memory outside {}: {}", info.name, tensor, where));
+  }
 }
 
-// A tensor as the C side sees it. The arrays behind the pointers live as long as this does.
-class Argument {
- public:
-  Argument(const char* name, Dtype dtype, const std::vector<int64_t>& shape, const std::byte* data)
-      : shape_(shape), strides_(shape.size()) {
-    int64_t stride = 1;
-    for (size_t axis = shape.size(); axis-- > 0;) {
-      strides_[axis] = stride;
-      stride *= shape[axis];
-    }
-    argument_ = {.size = sizeof(posgauge_tensor),
-                 .dtype = AbiDtype(dtype),
-                 .name = name,
-                 .tensor = {.data = const_cast<std::byte*>(data),
-                            .device = {kDLCPU, 0},
-                            .ndim = static_cast<int32_t>(shape_.size()),
-                            .dtype = DlpackType(dtype),
-                            .shape = shape_.data(),
-                            .strides = strides_.data(),
-                            .byte_offset = 0}};
-  }
-  const posgauge_tensor& argument() const { return argument_; }
-
- private:
-  std::vector<int64_t> shape_, strides_;
-  posgauge_tensor argument_;
-};
+// What `run` answers, with what it may leave behind put back.
+int32_t Run(const KernelInfo& info, const posgauge_call& call, std::span<char> why) {
+  const ForeignCode guard;
+  return info.kernel->run(&call, why.data(), why.size());
+}
 
 }  // namespace
 
@@ -66,50 +49,62 @@ Tensor Poisoned(Dtype dtype, std::vector<int64_t> shape) {
 }
 
 void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<Named>& inputs,
-                std::vector<Named>& outputs, bool in_place) {
+                std::vector<Named>& outputs, Placement placement) {
   std::vector<posgauge_scalar> scalars;
   const auto named_scalars = ScalarsOf(scheme);
   for (const auto& [name, value] : named_scalars) scalars.push_back({name.c_str(), value});
-  std::vector<Argument> arguments;
-  arguments.reserve(inputs.size() + outputs.size());
-  const auto lower = [&](const std::vector<Named>& tensors) {
-    std::vector<posgauge_tensor> lowered;
-    for (const Named& named : tensors) {
-      arguments.emplace_back(named.name.c_str(), named.tensor.dtype(), named.tensor.shape(),
-                             named.tensor.bytes().data());
-      lowered.push_back(arguments.back().argument());
-    }
-    return lowered;
+  const bool in_place = placement == Placement::in_place;
+  const auto x = std::ranges::find_if(inputs, IsX);
+  const auto spacing = [&](const Named& named) {
+    const bool rows = IsX(named) || named.name == "out";
+    return placement == Placement::spread && rows ? Spacing::spread : Spacing::compact;
   };
-  const std::vector<posgauge_tensor> in = lower(inputs);
-  std::vector<posgauge_tensor> out = lower(outputs);
+  std::vector<PlacedTensor> placed_inputs, placed_outputs;
+  std::vector<posgauge_tensor> in, out;
+  const std::vector<NamedList> lists = ListsOf(scheme);
+  placed_inputs.reserve(inputs.size() + lists.size());
+  placed_outputs.reserve(outputs.size());
+  for (const Named& output : outputs) {
+    const bool holds_x = in_place && out.empty() && x != inputs.end();
+    placed_outputs.emplace_back(holds_x ? x->tensor : output.tensor, spacing(output), kOutputGuard);
+    out.push_back(placed_outputs.back().Argument(output.name.c_str()));
+  }
+  for (const Named& input : inputs) {
+    placed_inputs.emplace_back(input.tensor, spacing(input), kInputGuard);
+    in.push_back(placed_inputs.back().Argument(input.name.c_str()));
+    if (in_place && IsX(input)) in.back().tensor.data = out.front().tensor.data;
+  }
+  for (const auto& [name, values] : lists) {
+    const auto entries = static_cast<int64_t>(values.size());
+    placed_inputs.emplace_back(Tensor::FromValues(Dtype::f64, {entries}, values), Spacing::compact,
+                               kInputGuard);
+    in.push_back(placed_inputs.back().Argument(name.c_str()));
+  }
+  std::vector<Tensor> before;
+  for (const PlacedTensor& placed : placed_inputs) before.push_back(placed.Read());
   const std::string scheme_name(Name(scheme));
-  if (in_place) {
-    // The kernel writes over its input; the caller's copy of x is the output tensor itself.
-    for (const posgauge_tensor& input : in) {
-      if (std::strcmp(input.name, "x") == 0) {
-        std::memcpy(out[0].tensor.data, input.tensor.data, outputs[0].tensor.bytes().size());
-      }
-    }
-  }
-  std::vector<posgauge_tensor> in_aliased = in;
-  if (in_place) {
-    for (posgauge_tensor& input : in_aliased) {
-      if (std::strcmp(input.name, "x") == 0) input.tensor.data = out[0].tensor.data;
-    }
-  }
   const posgauge_call call = {.size = sizeof(posgauge_call),
                               .num_scalars = static_cast<uint32_t>(scalars.size()),
                               .scheme = scheme_name.c_str(),
                               .quantity = info.kernel->quantity,
                               .scalars = scalars.data(),
-                              .inputs = in_aliased.data(),
+                              .inputs = in.data(),
                               .outputs = out.data(),
-                              .num_inputs = static_cast<uint32_t>(in_aliased.size()),
+                              .num_inputs = static_cast<uint32_t>(in.size()),
                               .num_outputs = static_cast<uint32_t>(out.size())};
   std::array<char, 512> why{};
-  const int32_t status = info.kernel->run(&call, why.data(), why.size());
+  const int32_t status = Run(info, call, why);
   why.back() = '\0';
+  for (size_t i = 0; i < in.size(); ++i) {
+    RefuseOverrun(info, in[i].name, placed_inputs[i]);
+    if (!(placed_inputs[i].Read() == before[i])) {
+      throw KernelFailure(fmt::format("{} wrote to its input {}", info.name, in[i].name));
+    }
+  }
+  for (size_t i = 0; i < outputs.size(); ++i) {
+    RefuseOverrun(info, outputs[i].name, placed_outputs[i]);
+    outputs[i].tensor = placed_outputs[i].Read();
+  }
   const std::string reason = Printable(why.data());
   if (status == POSGAUGE_UNSUPPORTED) throw Unsupported(reason);
   if (status != POSGAUGE_OK) {

@@ -30,10 +30,14 @@ struct Named {
 /// Every byte 0xFF: a NaN in every floating dtype, so that what a kernel leaves unwritten shows.
 Tensor Poisoned(Dtype dtype, std::vector<int64_t> shape);
 
-/// One call through the C interface; `in_place` hands the first output over as the input x too.
-/// Throws Unsupported and KernelFailure.
+/// Where x and out lie: each compact in memory of its own; the first output in the memory of x; or
+/// each with gaps between its rows and beginning off any boundary.
+enum class Placement { apart, in_place, spread };
+
+/// One call through the C interface. Every tensor lies between guard zones. Throws Unsupported, and
+/// KernelFailure, also for a kernel that writes outside its tensors or to an input.
 void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<Named>& inputs,
-                std::vector<Named>& outputs, bool in_place);
+                std::vector<Named>& outputs, Placement placement = Placement::apart);
 
 /// Text from a library, fit for any report: whatever is not printable ASCII becomes a '?'.
 std::string Printable(std::string text);

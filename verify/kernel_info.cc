@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <sstream>
 
 #include "posgauge/verify/kernel_call.h"
@@ -41,6 +42,26 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
   return specs;
 }
 
+constexpr std::array<std::string_view, 4> kInvariances = {"chunking", "batch", "alignment",
+                                                          "pairing"};
+
+// What a descriptor may list, "*" among it.
+std::vector<std::string> SchemeWords() {
+  std::vector<std::string> words = {"*"};
+  for (const SchemeInfo& scheme : AllSchemes()) words.push_back(scheme.name);
+  return words;
+}
+
+template <class Known>
+void RequireWords(const std::string& kernel, std::string_view what,
+                  const std::vector<std::string>& words, const Known& known) {
+  for (const std::string& word : words) {
+    if (std::ranges::find(known, word) != std::ranges::end(known)) continue;
+    throw FormatError(fmt::format("kernel {}: {} must be one of {}, got '{}'", kernel, what,
+                                  fmt::join(known, ", "), Printable(word)));
+  }
+}
+
 constexpr std::array<std::string_view, 5> kQuantities = {"frequencies", "table", "rotate",
                                                          "rotate_backward", "embed"};
 
@@ -70,6 +91,10 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
                                   fmt::join(kQuantities, ", "), quantity));
   }
   schemes = Words(descriptor.schemes);
+  RequireWords(name, "scheme", schemes, SchemeWords());
+  if (schemes.empty()) {
+    throw FormatError(fmt::format("kernel {}: schemes must name one, or * for every one", name));
+  }
   if (schemes == std::vector<std::string>{"*"}) schemes.clear();
   inputs = ParseSpecs(name, descriptor.inputs);
   outputs = ParseSpecs(name, descriptor.outputs);
@@ -91,6 +116,19 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
                                   Name(contract.store), Name(io())));
   }
   invariances = Words(descriptor.invariances);
+  RequireWords(name, "invariance", invariances, kInvariances);
+  if (descriptor.largest_rotary_dim < 0) {
+    throw FormatError(
+        fmt::format("kernel {}: largest_rotary_dim must be 0 (no limit) or a number of channels "
+                    "above 0, got {}",
+                    name, descriptor.largest_rotary_dim));
+  }
+  const double farthest = descriptor.largest_position;
+  if (!std::isfinite(farthest) || farthest < 0) {
+    throw FormatError(fmt::format(
+        "kernel {}: largest_position must be 0 (no limit) or a number of tokens above 0, got {}",
+        name, farthest));
+  }
   const bool needs_x = quantity == "rotate" || quantity == "rotate_backward" || quantity == "embed";
   if (needs_x && (Input("x") == nullptr || outputs[0].name != "out")) {
     throw FormatError(fmt::format("kernel {}: {} takes x and yields out", name, quantity));
@@ -119,16 +157,21 @@ bool KernelInfo::Declares(std::string_view invariance) const {
 
 // `*` means every scheme that has the quantity: a table of rows belongs to additions, one of cos
 // and sin to rotations.
-bool KernelInfo::Serves(const Scheme& scheme) const {
-  if (!schemes.empty() && std::ranges::find(schemes, Name(scheme)) == schemes.end()) return false;
-  const bool adds = quantity == "embed" || outputs[0].name == "rows";
-  if (!IsRotary(scheme)) return adds || quantity == "frequencies";
-  if (adds) return false;
+std::string KernelInfo::WhyNot(const Scheme& scheme) const {
+  if (!schemes.empty() && std::ranges::find(schemes, Name(scheme)) == schemes.end()) {
+    return fmt::format("serves {}", fmt::join(schemes, ", "));
+  }
+  if (!IsRotary(scheme)) return Adds() || quantity == "frequencies" ? "" : "serves rotations";
+  if (Adds()) return "adds rows to embeddings";
   const Rotary& layout = RotaryOf(scheme);
   const bool paired = quantity == "frequencies" || quantity == "table" ||
                       std::ranges::find(pairings, layout.pairing) != pairings.end();
+  if (!paired) return fmt::format("does not pair channels by {}", VariantName(layout.pairing));
   const int64_t widest = kernel->largest_rotary_dim;
-  return paired && (widest == 0 || layout.rotary_dim <= widest);
+  if (widest != 0 && layout.rotary_dim > widest) {
+    return fmt::format("rotates at most {} channels", widest);
+  }
+  return "";
 }
 
 }  // namespace posgauge

@@ -32,9 +32,14 @@ struct KernelInfo {
   Dtype io() const;
   const TensorSpec* Input(std::string_view tensor) const;
   bool Declares(std::string_view invariance) const;
+  /// Whether it yields rows or what they are added to; otherwise it is of rotations, or, where it
+  /// yields frequencies, of any scheme.
+  bool Adds() const { return quantity == "embed" || outputs[0].name == "rows"; }
   /// Whether it serves the scheme at all: kind, word, pairing, width. Positions are checked by the
   /// call.
-  bool Serves(const Scheme& scheme) const;
+  bool Serves(const Scheme& scheme) const { return WhyNot(scheme).empty(); }
+  /// Why it does not serve the scheme, in words; empty if it does.
+  std::string WhyNot(const Scheme& scheme) const;
 };
 
 }  // namespace posgauge

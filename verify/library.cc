@@ -4,9 +4,12 @@
 
 #include <set>
 
+#include "posgauge/verify/foreign_code.h"
+
 namespace posgauge {
 
 std::vector<KernelInfo> LoadKernels(const std::filesystem::path& library) {
+  const ForeignCode guard;  // its constructors run, and its list of kernels
   // Without a slash dlopen searches the system's folders; a file is meant here.
   void* handle = dlopen(std::filesystem::absolute(library).c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) throw FileError(fmt::format("cannot load kernel library {}", dlerror()));

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 
+#include "posgauge/reference/ntk.h"
 #include "posgauge/verify/double_double.h"
 
 namespace posgauge {
@@ -50,14 +51,21 @@ DoubleDouble Sum(DoubleDouble a, DoubleDouble b) {
   return std::isfinite(sum) ? a + b : DoubleDouble{sum, 0};
 }
 
+// Whether the frequencies are powers of one base, and nothing is done to them.
+bool ArePowers(const Scheme& scheme) {
+  const auto* ntk = std::get_if<ntk::Params>(&scheme);
+  return Name(scheme) == "rope" ||
+         (ntk != nullptr && ntk->form != ntk::Form::fixed && ntk->form != ntk::Form::mixed);
+}
+
 // The base whose powers the frequencies are: NTK forms one of its own.
 double BaseOf(const Rounder& round, const Scheme& scheme) {
   const double base = RotaryOf(scheme).base;
   const auto* params = std::get_if<ntk::Params>(&scheme);
-  if (params == nullptr) return base;
+  if (params == nullptr || !ArePowers(scheme)) return base;
   const double s = params->factor;
   if (params->form == ntk::Form::naive) return round(base * round(s));
-  double alpha = round(s);
+  double alpha = round(ntk::Alpha<double>(*params));
   if (params->form == ntk::Form::dynamic) {
     const auto trained = static_cast<double>(*params->trained_length);
     const double length = std::max(static_cast<double>(*params->length), trained);
@@ -94,9 +102,8 @@ std::vector<double> FormFrequencies(const Contract& contract, const Scheme& sche
     }
     // Blends multiply the plain frequency by a ratio of their own.
     const double ratio = frequencies[i] / std::pow(layout.base, -index / half);
-    const bool plain = Name(scheme) == "rope" || Name(scheme) == "ntk";
     const auto* linear = std::get_if<linear::Params>(&scheme);
-    frequencies[i] = plain               ? std::copysign(formed, frequencies[i])
+    frequencies[i] = ArePowers(scheme)   ? std::copysign(formed, frequencies[i])
                      : linear != nullptr ? std::copysign(round(formed / linear->factor), ratio)
                                          : round(formed * round(ratio));
     product = round(product * step);

@@ -8,8 +8,8 @@
 
 namespace posgauge {
 
-std::vector<double> PlanPositions(int64_t count, int64_t largest,
-                                  std::span<const int64_t> lengths) {
+std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<const int64_t> lengths,
+                                  uint64_t seed) {
   Require(count >= 1, "the number of positions must be at least 1, got {}", count);
   Require(largest >= 0 && largest <= int64_t{1} << 53,
           "the largest position must be in 0..2^53 tokens, got {}", largest);
@@ -30,13 +30,19 @@ std::vector<double> PlanPositions(int64_t count, int64_t largest,
     for (int64_t length : lengths) {
       for (int64_t near = -2; near <= 1; ++near) add(length + near);
     }
-    // Log-spaced fill: twice as fine each round, until there are enough.
-    for (int64_t steps = count; static_cast<int64_t>(positions.size()) < count; steps *= 2) {
-      for (int64_t step = 0; step <= steps; ++step) {
-        if (static_cast<int64_t>(positions.size()) >= count) break;
+    const auto planned = [&] { return static_cast<int64_t>(positions.size()); };
+    // Log-spaced ones: a first round over the whole range, then twice as fine each, until there are
+    // enough.
+    const int64_t half = planned() + (count - planned()) / 2;
+    for (int64_t steps = std::max<int64_t>(half - planned(), 1); planned() < half; steps *= 2) {
+      for (int64_t step = 0; step <= steps && planned() < half; ++step) {
         add(std::llround(std::exp2(std::log2(static_cast<double>(largest)) *
                                    static_cast<double>(step) / static_cast<double>(steps))));
       }
+    }
+    Random random(seed, "positions");
+    while (planned() < count) {
+      add(static_cast<int64_t>(random.Below(static_cast<uint64_t>(largest) + 1)));
     }
   }
   return {positions.begin(), positions.end()};

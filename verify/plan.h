@@ -11,9 +11,11 @@
 namespace posgauge {
 
 /// Positions in tokens worth checking, ascending, without repeats, all in [0, largest]: 0..16,
-/// every 2^k and 2^k +- 1, each of `lengths` and its neighbours, the last 16, and log-spaced ones
-/// until there are `count`. Everything when largest < count.
-std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<const int64_t> lengths);
+/// every 2^k and 2^k +- 1, each of `lengths` and its neighbours, the last 16; then until there are
+/// `count` log-spaced ones, and as many drawn evenly over the range from the seed. Everything when
+/// largest < count.
+std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<const int64_t> lengths,
+                                  uint64_t seed);
 
 /// Lengths in tokens at which a scheme's behaviour may change: its fields of that name.
 std::vector<int64_t> LengthsOf(const Scheme& scheme);

@@ -14,7 +14,7 @@ nlohmann::ordered_json Finite(double value) {
 }
 
 nlohmann::ordered_json ToJson(const Witness& witness) {
-  return {{"position", witness.position},
+  return {{"position", witness.positioned ? Finite(witness.position) : nullptr},
           {"where", witness.where},
           {"got", witness.got},
           {"want", witness.want},
@@ -67,8 +67,10 @@ std::string Describe(std::string_view title, const Witness& witness) {
   const std::string use = std::isfinite(witness.use)
                               ? fmt::format("{:.3g} x the limit", witness.use)
                               : "no limit allows it";
-  return fmt::format("  {:<22} position {}, {}\n    got   {}\n    exact {}   ({})\n", title,
-                     witness.position, witness.where, witness.got, witness.want, use);
+  const std::string position =
+      witness.positioned ? fmt::format("position {}, ", witness.position) : "";
+  return fmt::format("  {:<22} {}{}\n    got   {}\n    exact {}   ({})\n", title, position,
+                     witness.where, witness.got, witness.want, use);
 }
 
 }  // namespace
@@ -79,7 +81,8 @@ std::string FailureText(const Verdict& verdict) {
   if (!verdict.note.empty()) text += fmt::format("  note: {}\n", verdict.note);
   if (verdict.first_failure) text += Describe("first failing", *verdict.first_failure);
   if (verdict.worst &&
-      (!verdict.first_failure || verdict.worst->position != verdict.first_failure->position)) {
+      (!verdict.first_failure || verdict.worst->position != verdict.first_failure->position ||
+       verdict.worst->where != verdict.first_failure->where)) {
     text += Describe("worst", *verdict.worst);
   }
   if (verdict.use.count() > 0) {
@@ -105,10 +108,11 @@ std::string ToText(const Report& report) {
 
 nlohmann::ordered_json ToJson(const Report& report) {
   nlohmann::ordered_json json = {
-      {"posgauge_report", 1},      {"command", report.command},
-      {"target", report.target},   {"exit_code", report.exit_code},
-      {"facts", report.facts},     {"conclusion", report.conclusion},
-      {"kernels", report.kernels}, {"verdicts", nlohmann::ordered_json::array()}};
+      {"posgauge_report", 1},        {"command", report.command},
+      {"target", report.target},     {"exit_code", report.exit_code},
+      {"facts", report.facts},       {"conclusion", report.conclusion},
+      {"kernels", report.kernels},   {"left_out", report.left_out},
+      {"coverage", report.coverage}, {"verdicts", nlohmann::ordered_json::array()}};
   for (const Verdict& verdict : report.verdicts) json["verdicts"].push_back(ToJson(verdict));
   return json;
 }

@@ -17,6 +17,8 @@ struct Report {
   std::vector<std::string> summaries;   // one line a kernel: what a reader wants first
   std::vector<std::string> conclusion;  // the last lines; the first says whether it holds
   nlohmann::ordered_json kernels;       // for programs: facts about each kernel, in order
+  nlohmann::ordered_json left_out;      // for programs: kernels that do not serve, and why
+  nlohmann::ordered_json coverage;      // for programs: what is not covered, what is waived
   int exit_code = 0;
 };
 

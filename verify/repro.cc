@@ -1,9 +1,11 @@
 #include "posgauge/verify/repro.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <vector>
 
+#include "posgauge/schemes/base/scalars.h"
 #include "posgauge/verify/plan.h"
 
 namespace posgauge {
@@ -37,6 +39,25 @@ std::string_view After(char letter, std::string_view what, std::string_view part
   return part.substr(1);
 }
 
+// The value of a field without characters that a shell or the id minds: a list as 1.0:2.5.
+std::string SettingOf(const nlohmann::ordered_json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (!value.is_array()) return value.dump();
+  std::vector<std::string> entries;
+  for (const auto& entry : value) entries.push_back(entry.dump());
+  return fmt::format("{}", fmt::join(entries, ":"));
+}
+
+// The same as ParseScheme takes it: a list as [1.0,2.5].
+std::string AsSetting(std::string setting, const std::vector<std::string>& lists) {
+  const size_t equals = setting.find('=');
+  const bool is_list =
+      std::find(lists.begin(), lists.end(), setting.substr(0, equals)) != lists.end();
+  if (equals == std::string::npos || !is_list) return setting;
+  std::replace(setting.begin(), setting.end(), ':', ',');
+  return fmt::format("{}=[{}]", setting.substr(0, equals), setting.substr(equals + 1));
+}
+
 }  // namespace
 
 std::vector<double> ReproId::Positions() const {
@@ -44,7 +65,7 @@ std::vector<double> ReproId::Positions() const {
   const Plan& plan = std::get<Plan>(positions);
   std::vector<int64_t> lengths = LengthsOf(scheme);
   if (plan.model_length) lengths.push_back(*plan.model_length);
-  return PlanPositions(plan.count, plan.largest, lengths);
+  return PlanPositions(plan.count, plan.largest, lengths, seed);
 }
 
 std::string ReproId::Text() const {
@@ -53,8 +74,7 @@ std::string ReproId::Text() const {
   const nlohmann::ordered_json fields = ToJson(scheme);
   for (const auto& [name, value] : fields.items()) {
     if (value == defaults[name]) continue;
-    settings +=
-        fmt::format(",{}={}", name, value.is_string() ? value.get<std::string>() : value.dump());
+    settings += fmt::format(",{}={}", name, SettingOf(value));
   }
   std::string where;
   if (const auto* position = std::get_if<double>(&positions)) {
@@ -82,6 +102,7 @@ ReproId ReproId::Parse(std::string_view text) {
   // Fields that are not named keep the scheme's own defaults, also where ParseScheme would couple
   // head_dim and rotary_dim.
   Scheme scheme = SchemeFromJson({{"scheme", name}});
+  for (std::string& setting : settings) setting = AsSetting(setting, ListFields(name));
   Apply(scheme, settings);
   id.scheme = scheme;
   if (parts[3].starts_with('p')) {

@@ -37,6 +37,9 @@ namespace {
 
 // The one place where a scheme's kind chooses.
 Subject::Truth TruthFor(const KernelInfo& info, const Scheme& scheme) {
+  Require(info.quantity == "frequencies" || info.Adds() != IsRotary(scheme),
+          "kernel {} yields {} of another kind of scheme than {}", info.name, info.quantity,
+          Name(scheme));
   if (IsRotary(scheme)) return RotationTruth(info, scheme);
   return AdditionTruth(info, scheme);
 }
@@ -97,7 +100,7 @@ Subject::FrequencyOutput Subject::Frequencies() const {
     const int64_t count = spec.name == "magnitude" ? 1 : pairs;
     outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {count})});
   }
-  CallKernel(info_, scheme_, InputsFor({}, nullptr), outputs, false);
+  CallKernel(info_, scheme_, InputsFor({}, nullptr), outputs);
   FrequencyOutput result;
   for (const Named& named : outputs) {
     if (named.name == "frequency") {
@@ -115,8 +118,9 @@ Subject::FrequencyOutput Subject::Frequencies() const {
   return result;
 }
 
-std::vector<Named> Subject::Answer(Positions positions, const Tensor& x, bool in_place) const {
-  if (in_place && info_.kernel->in_place == 0) {
+std::vector<Named> Subject::Answer(Positions positions, const Tensor& x,
+                                   Placement placement) const {
+  if (placement == Placement::in_place && info_.kernel->in_place == 0) {
     throw Unsupported("the kernel does not write over its input");
   }
   std::vector<Named> outputs;
@@ -126,10 +130,10 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x, bool in
     for (const TensorSpec& spec : info_.outputs) {
       outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {tokens, width})});
     }
-    CallKernel(info_, scheme_, InputsFor(positions, nullptr), outputs, false);
+    CallKernel(info_, scheme_, InputsFor(positions, nullptr), outputs);
   } else {
     outputs.push_back({"out", Poisoned(x.dtype(), x.shape())});
-    CallKernel(info_, scheme_, InputsFor(positions, &x), outputs, in_place);
+    CallKernel(info_, scheme_, InputsFor(positions, &x), outputs, placement);
   }
   return outputs;
 }
@@ -144,12 +148,12 @@ Tensor Subject::Rows(Positions positions) const {
   return Take(outputs, "rows");
 }
 
-Tensor Subject::Rotate(Positions positions, const Tensor& x, bool in_place) const {
-  return std::move(Answer(positions, x, in_place)[0].tensor);
+Tensor Subject::Rotate(Positions positions, const Tensor& x, Placement placement) const {
+  return std::move(Answer(positions, x, placement)[0].tensor);
 }
 
-Tensor Subject::Embed(Positions positions, const Tensor& x, bool in_place) const {
-  return std::move(Answer(positions, x, in_place)[0].tensor);
+Tensor Subject::Embed(Positions positions, const Tensor& x, Placement placement) const {
+  return std::move(Answer(positions, x, placement)[0].tensor);
 }
 
 }  // namespace posgauge

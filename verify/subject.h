@@ -16,6 +16,7 @@ namespace posgauge {
 /// kernel takes. Copyable; calls may throw Unsupported and KernelFailure.
 class Subject {
  public:
+  /// Throws ParameterError where the kernel is of another kind of scheme.
   Subject(const KernelInfo& info, const Scheme& scheme);
 
   const KernelInfo& info() const { return info_; }
@@ -57,18 +58,20 @@ class Subject {
   TablePair Table(Positions positions) const;
 
   /// The quantities `rotate` and `rotate_backward`, whichever the kernel is. x and the result
-  /// [tokens, heads, head_dim] of dtype io(). `in_place` writes over a copy of x.
-  Tensor Rotate(Positions positions, const Tensor& x, bool in_place = false) const;
+  /// [tokens, heads, head_dim] of dtype io(). In place it writes over a
+  /// copy of x.
+  Tensor Rotate(Positions positions, const Tensor& x, Placement placement = Placement::apart) const;
 
   /// The quantity `table` of an addition, [tokens, width].
   Tensor Rows(Positions positions) const;
 
   /// The quantity `embed`: x and the result [tokens, width] of dtype io().
-  Tensor Embed(Positions positions, const Tensor& x, bool in_place = false) const;
+  Tensor Embed(Positions positions, const Tensor& x, Placement placement = Placement::apart) const;
 
   /// Whatever the kernel yields for these positions and, where its quantity has one, x, in the
   /// order that it declares: any quantity but `frequencies`.
-  std::vector<Named> Answer(Positions positions, const Tensor& x, bool in_place = false) const;
+  std::vector<Named> Answer(Positions positions, const Tensor& x,
+                            Placement placement = Placement::apart) const;
 
  private:
   // Everything that the kernel takes, by name.

@@ -10,7 +10,7 @@
 namespace posgauge {
 
 /// What a check concluded. `unsupported` and `blind` are never passes: the first was not executed,
-/// the second could not have failed (bound above a tenth of the pair norm everywhere).
+/// the second could hardly have failed (bound above a tenth of the pair norm for most values).
 enum class Outcome { pass, fail, unsupported, blind };
 template <>
 inline constexpr auto kVariantNames<Outcome> =
@@ -21,7 +21,8 @@ struct Witness {
   double position = 0;  // tokens; the first in position order
   std::string where;    // "head 0, channel 3 (pair 3, wavelength 11.6 tokens)"
   std::string got, want;
-  double use = 0;  // error / bound
+  double use = 0;          // error / bound
+  bool positioned = true;  // false where no position is meant: a frequency
 };
 
 struct Verdict {

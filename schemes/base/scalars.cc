@@ -22,8 +22,21 @@ void AppendScalar(std::vector<Scalar>& scalars, std::string_view field,
   if (value) AppendScalar(scalars, field, *value);
 }
 
-template <class Element>
-void AppendScalar(std::vector<Scalar>&, std::string_view, const std::vector<Element>&) {}
+template <class Value>
+inline constexpr bool kIsList = false;
+template <>
+inline constexpr bool kIsList<std::optional<std::vector<double>>> = true;
+
+template <class List>
+requires kIsList<List>
+void AppendScalar(std::vector<Scalar>&, std::string_view, const List&) {}
+
+template <class Value>
+void AppendList(std::vector<NamedList>&, std::string_view, const Value&) {}
+void AppendList(std::vector<NamedList>& lists, std::string_view field,
+                const std::optional<std::vector<double>>& value) {
+  if (value) lists.emplace_back(field, *value);
+}
 
 void FromScalar(const std::string& field, double scalar, double& value) {
   Require(std::isfinite(scalar), "{} must be finite, got {}", field, scalar);
@@ -76,8 +89,36 @@ void TakeField(std::span<const Scalar> scalars, std::string_view scheme, std::st
   if (!Take(scalars, scheme, name, value.emplace())) value.reset();
 }
 
-template <class Element>
-void TakeField(std::span<const Scalar>, std::string_view, std::string_view, std::vector<Element>&) {
+template <class List>
+requires kIsList<List>
+void TakeField(std::span<const Scalar>, std::string_view, std::string_view, List&) {}
+
+const std::vector<double>* Find(std::span<const NamedList> lists, std::string_view field) {
+  const auto found =
+      std::find_if(lists.begin(), lists.end(), [&](const auto& l) { return l.first == field; });
+  return found == lists.end() ? nullptr : &found->second;
+}
+
+template <class Value>
+void TakeList(std::span<const NamedList>, std::string_view, std::string_view, Value&) {}
+void TakeList(std::span<const NamedList> lists, std::string_view, std::string_view field,
+              std::optional<std::vector<double>>& value) {
+  const std::vector<double>* list = Find(lists, field);
+  value.reset();
+  if (list != nullptr) value = *list;
+}
+
+// Every one of `given` is one of `fields`, once.
+template <class Named>
+void RequireKnown(std::string_view scheme, std::span<const Named> given,
+                  const std::vector<std::string>& fields) {
+  for (const Named& one : given) {
+    Require(std::find(fields.begin(), fields.end(), one.first) != fields.end(),
+            "{} has no field '{}': its fields are {}", scheme, one.first, fmt::join(fields, ", "));
+    Require(std::count_if(given.begin(), given.end(),
+                          [&](const Named& other) { return other.first == one.first; }) == 1,
+            "{}.{} is given twice", scheme, one.first);
+  }
 }
 
 }  // namespace
@@ -94,24 +135,47 @@ std::vector<Scalar> ScalarsOf(const Scheme& scheme) {
   return scalars;
 }
 
-Scheme SchemeFromScalars(std::string_view name, std::span<const Scalar> scalars) {
-  Scheme scheme = ParseScheme(name, {});
-  std::vector<std::string> fields;
+std::vector<NamedList> ListsOf(const Scheme& scheme) {
+  std::vector<NamedList> lists;
   std::visit(
-      [&]<class Params>(Params& params) {
-        Params::Fields(params, [&](std::string_view field, auto& value, std::string_view) {
-          fields.emplace_back(field);
-          TakeField(scalars, name, field, value);
+      [&]<class Params>(const Params& params) {
+        Params::Fields(params, [&](std::string_view name, const auto& value, std::string_view) {
+          AppendList(lists, name, value);
         });
       },
       scheme);
-  for (const Scalar& scalar : scalars) {
-    Require(std::find(fields.begin(), fields.end(), scalar.first) != fields.end(),
-            "{} has no field '{}': its fields are {}", name, scalar.first, fmt::join(fields, ", "));
-    Require(std::count_if(scalars.begin(), scalars.end(),
-                          [&](const Scalar& s) { return s.first == scalar.first; }) == 1,
-            "{}.{} is given twice", name, scalar.first);
-  }
+  return lists;
+}
+
+std::vector<std::string> ListFields(std::string_view name) {
+  std::vector<std::string> fields;
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        Params::Fields(params,
+                       [&]<class Value>(std::string_view field, const Value&, std::string_view) {
+                         if constexpr (kIsList<Value>) fields.emplace_back(field);
+                       });
+      },
+      ParseScheme(name, {}));
+  return fields;
+}
+
+Scheme SchemeFromScalars(std::string_view name, std::span<const Scalar> scalars,
+                         std::span<const NamedList> lists) {
+  Scheme scheme = ParseScheme(name, {});
+  std::vector<std::string> scalar_fields;
+  std::visit(
+      [&]<class Params>(Params& params) {
+        Params::Fields(params,
+                       [&]<class Value>(std::string_view field, Value& value, std::string_view) {
+                         if constexpr (!kIsList<Value>) scalar_fields.emplace_back(field);
+                         TakeField(scalars, name, field, value);
+                         TakeList(lists, name, field, value);
+                       });
+      },
+      scheme);
+  RequireKnown(name, scalars, scalar_fields);
+  RequireKnown(name, lists, ListFields(name));
   Validate(scheme);
   return scheme;
 }

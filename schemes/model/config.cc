@@ -50,6 +50,11 @@ bool IsAboutRotation(std::string_view key) {
   return words.find("_rope_") != words.npos || words.find("_rotary_") != words.npos;
 }
 
+// NTK scaling as Qwen-1's own code has it.
+bool HasQwenNtk(const Section& config) {
+  return config.Find<bool>("use_dynamic_ntk").value_or(false);
+}
+
 void RequireUnderstood(const Section& config) {
   for (const auto& [key, value] : config.Json().items()) {
     const bool known = std::find(kUnderstood.begin(), kUnderstood.end(), key) != kUnderstood.end();
@@ -58,8 +63,9 @@ void RequireUnderstood(const Section& config) {
   }
   Require(!config.Find<bool>("rotary_value").value_or(false),
           "{} is not supported: the values rotate too", config.Name("rotary_value"));
-  Require(!config.Find<bool>("use_dynamic_ntk").value_or(false),
-          "{} is not supported: NTK scaling as Qwen-1's own code has it",
+  const bool qwen = config.Find<std::string>("model_type").value_or("") == "qwen";
+  Require(qwen || !HasQwenNtk(config),
+          "{} is not understood for a model_type other than qwen, whose own code has it",
           config.Name("use_dynamic_ntk"));
   Require(!config.Has("dual_chunk_attention_config"),
           "{} is not supported: dual chunk attention remaps positions",
@@ -171,8 +177,9 @@ struct Reader {
             .length = overrides.length};
   }
 
-  Rotary Layout(const std::optional<Section>& block, Pairing pairing, double base) {
-    Rotary rotary = ReadRotaryWidth(config, block, type, model.notes);
+  Rotary Layout(const std::optional<Section>& block, Pairing pairing, double base,
+                std::string_view kind = "") {
+    Rotary rotary = ReadRotaryWidth(config, kind, block, type, model.notes);
     rotary.pairing = pairing;
     rotary.base = base;
     return rotary;
@@ -191,8 +198,27 @@ struct Reader {
             "the config",
             config.Name("layer_types"), fmt::join(kinds, ", "), Shown(model.model_type));
     const double base = ReadBase(config, block, /*nested=*/false, type, model.notes);
+    const Rotary rotary = Layout(block, pairing, base);
     AddGroup("all", layers.Rotating(),
-             ReadRopeBlock(block, Layout(block, pairing, base), Context(false), model.notes));
+             HasQwenNtk(config) ? ReadQwenNtk(block, rotary)
+                                : ReadRopeBlock(block, rotary, Context(false), model.notes));
+  }
+
+  // Qwen-1's own code: get_ntk_alpha, by the current length over seq_length.
+  Scheme ReadQwenNtk(const std::optional<Section>& block, const Rotary& rotary) {
+    constexpr std::string_view kKey = "use_dynamic_ntk";
+    Require(!block, "{} and the rope block both scale: keep one", config.Name(kKey));
+    const auto trained = config.Get<int64_t>("seq_length");
+    RequireLength(config.Name("seq_length"), trained);
+    Require(overrides.length.has_value(),
+            "{} depends on the current length in tokens: give --length N (largest position + 1)",
+            config.Name(kKey));
+    model.notes.push_back(fmt::format("{} is read for a current length of {} tokens",
+                                      config.Name(kKey), *overrides.length));
+    return ntk::Params{.rotary = rotary,
+                       .form = ntk::Form::qwen,
+                       .trained_length = trained,
+                       .length = overrides.length};
   }
 
   // Global layers have the block, local ones a base of their own and no scaling (Gemma 3).
@@ -236,8 +262,9 @@ struct Reader {
         continue;
       }
       const double base = ReadBase(config, block, /*nested=*/true, type, model.notes);
-      AddGroup(kind, std::move(indices),
-               ReadRopeBlock(block, Layout(block, pairing, base), Context(true), model.notes));
+      AddGroup(
+          kind, std::move(indices),
+          ReadRopeBlock(block, Layout(block, pairing, base, kind), Context(true), model.notes));
     }
     Require(!model.groups.empty(), "{} has no block for any layer", config.Name("rope_parameters"));
   }
@@ -280,10 +307,18 @@ ModelConfig ReadText(const json& root, const std::string& source,
   model.num_hidden_layers = reader.layers.count;
   ReadSizes(config, type, model);
   reader.ReadGroups();
+  for (auto& [kind, indices] : reader.layers.Unrotated()) {
+    model.unrotated.push_back({std::move(kind), std::move(indices)});
+  }
+  if (config.Find<bool>("use_logn_attn").value_or(false)) {
+    model.notes.push_back(fmt::format(
+        "{}: queries beyond seq_length are also multiplied by ln(position + 1)/ln(seq_length), "
+        "which is outside the rotation and not part of this scheme",
+        config.Name("use_logn_attn")));
+  }
   const bool by_length =
       std::any_of(model.groups.begin(), model.groups.end(), [](const LayerGroup& group) {
-        const auto* scaled = std::get_if<ntk::Params>(&group.scheme);
-        return scaled != nullptr && scaled->length.has_value();
+        return !ToJson(group.scheme).value("length", nlohmann::ordered_json()).is_null();
       });
   if (overrides.length && !by_length) {
     model.notes.push_back("the given length has no effect: no frequency depends on it");

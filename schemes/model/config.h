@@ -24,13 +24,20 @@ struct LayerGroup {
   Scheme scheme;
 };
 
+/// Layers of one kind that do not rotate (NoPE layers, or layers without attention).
+struct UnrotatedLayers {
+  std::string kind;  // the config's own word, or "nope" where that does not tell them apart
+  std::vector<int64_t> layers;  // indices from 0
+};
+
 /// A published model config, read as what it means.
 struct ModelConfig {
   std::string source, model_type;
   std::optional<int64_t> num_attention_heads, num_key_value_heads, num_hidden_layers;
   std::optional<int64_t> max_position;  // tokens, max_position_embeddings
   std::vector<LayerGroup> groups;       // at least one
-  std::string pairing_source;           // "model_type llama" or "given"
+  std::vector<UnrotatedLayers> unrotated;
+  std::string pairing_source;  // "model_type llama" or "given"
   /// Facts that a reader should know: a default that the model's own code fills in, a key that has
   /// no effect, a known disagreement between frameworks that the config touches.
   std::vector<std::string> notes;

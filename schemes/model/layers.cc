@@ -108,6 +108,23 @@ std::vector<bool> ReadRotates(const Section& config, const ModelType* type, cons
   return rotates;
 }
 
+// Where the model's own code decides what a key about layers means, and that code is not known, the
+// layers read here may be wrong.
+void NoteUnreadKeys(const Section& config, const ModelType* type, const Layers& layers,
+                    Notes& notes) {
+  constexpr std::array<std::string_view, 6> kKeys = {
+      "sliding_window_pattern",  "_sliding_window_pattern", "global_attn_every_n_layers",
+      "full_attention_interval", "attn_layer_period",       "local_attention_period"};
+  if (type || !layers.kinds.empty()) return;
+  for (std::string_view key : kKeys) {
+    if (!config.Has(key)) continue;
+    notes.push_back(fmt::format(
+        "warning: {} is not understood for a model_type that is not known: every layer is taken to "
+        "rotate alike",
+        config.Name(key)));
+  }
+}
+
 }  // namespace
 
 bool IsAttention(std::string_view kind) { return Contains(kAttention, kind); }
@@ -130,20 +147,31 @@ std::vector<std::string> Layers::RotatingKinds() const {
   return found;
 }
 
+std::vector<std::pair<std::string, std::vector<int64_t>>> Layers::Unrotated() const {
+  const std::vector<std::string> rotating = RotatingKinds();
+  std::vector<std::pair<std::string, std::vector<int64_t>>> unrotated;
+  for (size_t layer = 0; layer < rotates.size(); ++layer) {
+    if (rotates[layer]) continue;
+    const bool told = !kinds.empty() &&
+                      std::find(rotating.begin(), rotating.end(), kinds[layer]) == rotating.end();
+    const std::string kind = told ? kinds[layer] : "nope";
+    auto at = std::find_if(unrotated.begin(), unrotated.end(),
+                           [&](const auto& entry) { return entry.first == kind; });
+    if (at == unrotated.end()) at = unrotated.insert(at, {kind, {}});
+    at->second.push_back(static_cast<int64_t>(layer));
+  }
+  return unrotated;
+}
+
 Layers ReadLayers(const Section& config, const ModelType* type, Notes& notes) {
   Layers layers{.count = ReadCount(config)};
   layers.kinds = ReadKinds(config, type, layers.count);
   if (!layers.kinds.empty()) layers.count = static_cast<int64_t>(layers.kinds.size());
   layers.rotates = ReadRotates(config, type, layers);
-  std::vector<size_t> without;
-  for (size_t layer = 0; layer < layers.rotates.size(); ++layer) {
-    if (!layers.rotates[layer]) without.push_back(layer);
-  }
-  Require(without.empty() || without.size() < layers.rotates.size(), "no layer rotates");
-  if (!without.empty()) {
-    notes.push_back(fmt::format("layers without rotation: {}", fmt::join(without, ", ")));
-  } else if (!layers.count && type && type->rule != LayerRule::uniform &&
-             type->rule != LayerRule::local_base) {
+  NoteUnreadKeys(config, type, layers, notes);
+  Require(layers.rotates.empty() || !layers.Rotating().empty(), "no layer rotates");
+  if (!layers.count && type && type->rule != LayerRule::uniform &&
+      type->rule != LayerRule::local_base) {
     notes.push_back(fmt::format(
         "num_hidden_layers is not in the config: model_type {} has layers without rotation, every "
         "{}th",

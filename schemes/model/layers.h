@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "posgauge/schemes/model/model_type.h"
@@ -24,13 +25,17 @@ struct Layers {
 
   /// The kinds that some rotating layer has, each once, in the order of layers.
   std::vector<std::string> RotatingKinds() const;
+
+  /// The other layers by their kind, in the order of layers; "nope" where the kind is not known or
+  /// other layers of it rotate.
+  std::vector<std::pair<std::string, std::vector<int64_t>>> Unrotated() const;
 };
 
 /// Reads layer_types, or the pattern that the model_type's code lays out (sliding_window_pattern,
 /// global_attn_every_n_layers), and which layers rotate (no_rope_layers, no_rope_layer_interval,
-/// kinds without attention). Appends a note that names the layers without rotation. `type` may be
-/// nullptr. Throws ParameterError: a list of the wrong length, an unknown kind, an interval
-/// below 1.
+/// kinds without attention). Appends a note where only the number of layers would tell which do not
+/// rotate. `type` may be nullptr. Throws ParameterError: a list of the wrong length, an unknown
+/// kind, an interval below 1.
 Layers ReadLayers(const Section& config, const ModelType* type, std::vector<std::string>& notes);
 
 }  // namespace posgauge

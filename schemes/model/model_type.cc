@@ -11,8 +11,8 @@ constexpr Pairing kHalf = Pairing::half;
 constexpr Pairing kInterleaved = Pairing::interleaved;
 
 // Sources: the model code in huggingface/transformers (class defaults of the configs, rotate_half
-// or its interleaved form), the remote code on the hub for internlm, baichuan, minicpm, orion and
-// kimi_k2, deepseek-ai/DeepSeek-V3 inference/model.py, openai/gpt-oss torch/model.py.
+// or its interleaved form), the remote code on the hub for internlm, baichuan, minicpm, orion, qwen
+// and kimi_k2, deepseek-ai/DeepSeek-V3 inference/model.py, openai/gpt-oss torch/model.py.
 constexpr auto kModelTypes = std::to_array<ModelType>({
     {.name = "baichuan", .pairing = kHalf},
     {.name = "codegen", .pairing = kInterleaved, .fraction = 0},
@@ -34,6 +34,12 @@ constexpr auto kModelTypes = std::to_array<ModelType>({
      .interval = 6,
      .local_base = 10000,
      .max_position = 131072},
+    {.name = "gemma4_text", .pairing = kHalf, .base = 0, .head_dim = 256, .global_head_dim = 512},
+    {.name = "gemma4_unified_text",
+     .pairing = kHalf,
+     .base = 0,
+     .head_dim = 256,
+     .global_head_dim = 512},
     {.name = "glm", .pairing = kInterleaved, .fraction = 0.5, .head_dim = 128},
     {.name = "glm4", .pairing = kInterleaved, .fraction = 0.5, .head_dim = 128},
     {.name = "gpt_neox", .pairing = kHalf, .fraction = 0.25},
@@ -73,6 +79,7 @@ constexpr auto kModelTypes = std::to_array<ModelType>({
     {.name = "phi", .pairing = kHalf, .fraction = 0.5},
     {.name = "phi3", .pairing = kHalf},
     {.name = "phimoe", .pairing = kHalf, .base = 0},
+    {.name = "qwen", .pairing = kHalf},
     {.name = "qwen2", .pairing = kHalf},
     {.name = "qwen2_moe", .pairing = kHalf},
     {.name = "qwen3", .pairing = kHalf, .head_dim = 128},

@@ -32,8 +32,9 @@ struct ModelType {
   LayerRule rule = LayerRule::uniform;
   int64_t interval = 0;  // for the rules about layers, when the config gives none
   GlobalLayer global = GlobalLayer::last;
-  double local_base = 0;     // for local_base, when the config gives none
-  int64_t max_position = 0;  // when the config gives none
+  double local_base = 0;        // for local_base, when the config gives none
+  int64_t global_head_dim = 0;  // of full_attention layers, when the config gives none; 0: head_dim
+  int64_t max_position = 0;     // when the config gives none
 };
 
 /// nullptr for a model_type that is not known.

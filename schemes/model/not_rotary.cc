@@ -47,7 +47,7 @@ std::string_view FromKeys(const Section& config) {
     if (!config.Find<bool>(key).value_or(true)) return kNone;
   }
   const std::string type = config.Find<std::string>("position_embedding_type").value_or("rope");
-  if (type == "rope" || type == "rotary") return {};
+  if (type == "rope" || type == "rotary" || type == "rope_gptj") return {};
   if (type == "alibi") return kAlibi;
   if (type == "absolute" || type == "learned") return kLearned;
   if (type == "nope" || type == "none") return kNone;

@@ -1,20 +1,17 @@
 #include "posgauge/schemes/model/rope_block.h"
 
-#include <algorithm>
-#include <initializer_list>
+#include "posgauge/schemes/base/domain.h"
+#include "posgauge/schemes/model/rope_keys.h"
+#include "posgauge/schemes/model/yarn_block.h"
 
 namespace posgauge {
 
 namespace {
 
-using Keys = std::initializer_list<std::string_view>;
 using Notes = std::vector<std::string>;
 
-bool Contains(Keys keys, std::string_view key) {
-  return std::find(keys.begin(), keys.end(), key) != keys.end();
-}
-
-constexpr std::string_view kServed = "default, linear, dynamic, yarn, llama3";
+constexpr std::string_view kServed =
+    "default, linear, dynamic, ntk, yarn, dynamic-yarn, llama3, longrope, proportional";
 
 [[noreturn]] void RefuseType(const std::string& type) {
   const std::string quoted = Shown(type);
@@ -26,20 +23,8 @@ constexpr std::string_view kServed = "default, linear, dynamic, yarn, llama3";
 std::string Canonical(const std::string& type) {
   if (type == "rope" || type == "none" || type == "gptj" || type == "neox") return "default";
   if (type == "deepseek_yarn" || type == "telechat3-yarn") return "yarn";
+  if (type == "su") return "longrope";
   return type;
-}
-
-// Every key must be one that the type reads, or one known to have no effect on it, which is noted.
-void CheckKeys(const Section& block, const std::string& type, Keys read, Keys without_effect,
-               Notes& notes) {
-  for (const auto& [key, value] : block.Json().items()) {
-    const bool common = Contains({"type", "rope_type", "rope_theta", "partial_rotary_factor"}, key);
-    if (value.is_null() || common || key.starts_with('_') || Contains(read, key)) continue;
-    Require(Contains(without_effect, key),
-            "{} is not understood for rope type '{}' and may change the rotation; it reads {}",
-            block.Name(key), type, fmt::join(read, ", "));
-    notes.push_back(fmt::format("{} has no effect on rope type '{}'", block.Name(key), type));
-  }
 }
 
 Scheme ReadLinear(const Section& block, const Rotary& rotary, Notes& notes) {
@@ -64,32 +49,26 @@ Scheme ReadDynamic(const Section& block, const Rotary& rotary, const RopeContext
   const double factor = block.Get<double>("factor");
   Require(context.max_position.has_value(), "{} is missing: rope type 'dynamic' scales beyond it",
           context.config.Name("max_position_embeddings"));
-  Require(context.length.has_value(),
-          "rope type 'dynamic' depends on the current length in tokens: give --length N (largest "
-          "position + 1)");
+  const int64_t length = RequiredLength("dynamic", context);
   notes.push_back(fmt::format(
       "rope type 'dynamic' is read for a current length of {} tokens; vLLM fixes the length at "
       "factor * max_position_embeddings instead",
-      *context.length));
+      length));
   return ntk::Params{.rotary = rotary,
                      .form = ntk::Form::dynamic,
                      .factor = factor,
                      .trained_length = context.max_position,
-                     .length = context.length};
+                     .length = length};
 }
 
-// A length beside the block wins over the one inside, but only where the block is flat.
-std::optional<int64_t> OriginalLength(const Section& block, const RopeContext& context,
-                                      Notes& notes) {
-  constexpr std::string_view kKey = "original_max_position_embeddings";
-  const auto inside = block.Find<int64_t>(kKey);
-  if (context.nested || !context.config.Has(kKey)) return inside;
-  const auto beside = context.config.Find<int64_t>(kKey);
-  if (inside && inside != beside) {
-    notes.push_back(fmt::format("{} {} overrides {} {}", context.config.Name(kKey), *beside,
-                                block.Name(kKey), *inside));
-  }
-  return beside;
+// vLLM's word for kexue's NTK-RoPE-fixed, or -mixed where mixed_b is given.
+Scheme ReadNtk(const Section& block, const Rotary& rotary, Notes& notes) {
+  CheckKeys(block, "ntk", {"factor", "mixed_b"}, {"original_max_position_embeddings"}, notes);
+  const auto exponent = block.Find<double>("mixed_b");
+  return ntk::Params{.rotary = rotary,
+                     .form = exponent ? ntk::Form::mixed : ntk::Form::fixed,
+                     .factor = block.Get<double>("factor"),
+                     .mixed_exponent = exponent};
 }
 
 Scheme ReadLlama3(const Section& block, const Rotary& rotary, const RopeContext& context,
@@ -112,124 +91,65 @@ Scheme ReadLlama3(const Section& block, const Rotary& rotary, const RopeContext&
   return params;
 }
 
-// null means max_position/original (transformers); a factor that says otherwise is a known trap.
-double YarnFactor(const Section& block, int64_t original, const RopeContext& context,
-                  Notes& notes) {
-  Require(block.Json().contains("factor"), "{} is missing", block.Name("factor"));
-  const auto factor = block.Find<double>("factor");
-  const double quotient = context.max_position ? static_cast<double>(*context.max_position) /
-                                                     static_cast<double>(original)
-                                               : 0;  // unknown
-  if (!factor) {
-    Require(quotient != 0, "{} is null and there is no {} to derive it from", block.Name("factor"),
-            context.config.Name("max_position_embeddings"));
-    notes.push_back(fmt::format(
-        "{} is null: {} is max_position_embeddings over the original length, as transformers "
-        "fills it in",
-        block.Name("factor"), quotient));
-    return quotient;
-  }
-  if (quotient != 0 && quotient != *factor) {
-    notes.push_back(
-        fmt::format("{} is {}, max_position_embeddings over the original length is {}: some "
-                    "releases of transformers use that quotient in place of the factor",
-                    block.Name("factor"), *factor, quotient));
-  }
-  return *factor;
-}
-
-// beta_fast and beta_slow: transformers reads "value or default", so that 0 means the default.
-double Beta(const Section& block, std::string_view key, double if_none, Notes& notes) {
-  const double beta = block.Find<double>(key).value_or(if_none);
-  if (beta != 0) return beta;
-  notes.push_back(
-      fmt::format("{} is 0, which transformers reads as its default {}", block.Name(key), if_none));
-  return if_none;
-}
-
-yarn::Magnitude MagnitudeOf(const Section& block, const std::string& word,
-                            const RopeContext& context, Notes& notes) {
-  if (word == "telechat3-yarn") {
-    notes.push_back("telechat3-yarn: magnitude 0.07 ln s + 1 as in vLLM; MLX uses 0.1 ln s + 1");
-    return yarn::Magnitude::telechat3;
-  }
-  const bool deepseek = word == "deepseek_yarn" || (context.type && context.type->deepseek);
-  if (deepseek) {
-    notes.push_back(
-        "DeepSeek's magnitude as transformers, vLLM and MLX compute it; DeepSeek's own inference "
-        "code leaves cos and sin pure, and uses YaRN only beyond the original length");
-  }
-  const bool mscale = block.Find<double>("mscale").value_or(0) != 0;
-  const bool all_dim = block.Find<double>("mscale_all_dim").value_or(0) != 0;
-  if (mscale != all_dim && !block.Has("attention_factor")) {
-    notes.push_back(
-        "only one of mscale and mscale_all_dim is given: transformers then ignores it (0.1 ln s + "
-        "1), DeepSeek-style code (vLLM, MLX, Megatron) does not");
-  }
-  return deepseek ? yarn::Magnitude::deepseek : yarn::Magnitude::huggingface;
-}
-
-void NoteYarnDisagreements(const Section& block, const RopeContext& context, Notes& notes) {
-  if (!block.Find<bool>("truncate").value_or(true)) {
-    notes.push_back("truncate false: MLX and ggml round the ramp's ends all the same");
-    if (context.nested) {
-      notes.push_back(
-          "truncate in a block of one layer kind: transformers looks for it beside the kinds and "
-          "rounds");
-    }
-  }
-  if (block.Has("attn_factor")) {
-    notes.push_back(fmt::format("{} is read by vLLM and ggml; transformers ignores it",
-                                block.Name("attn_factor")));
-  }
-  if (block.Has("extrapolation_factor")) {
-    notes.push_back(fmt::format("{} is read by vLLM and ggml; transformers ignores it",
-                                block.Name("extrapolation_factor")));
-  }
-  if (const auto beta = block.Find<double>("llama_4_scaling_beta")) {
-    notes.push_back(fmt::format(
-        "{} {}: queries are also multiplied by 1 + {} ln(1 + floor(position/original length)), "
-        "which is outside the rotation and not part of this scheme",
-        block.Name("llama_4_scaling_beta"), *beta, *beta));
-  }
-}
-
-Scheme ReadYarn(const Section& block, const std::string& word, const Rotary& rotary,
-                const RopeContext& context, Notes& notes) {
+Scheme ReadLongRope(const Section& block, const std::string& word, const Rotary& rotary,
+                    const RopeContext& context, Notes& notes) {
   CheckKeys(block, word,
-            {"factor", "original_max_position_embeddings", "beta_fast", "beta_slow", "truncate",
-             "attention_factor", "attn_factor", "extrapolation_factor", "mscale", "mscale_all_dim",
-             "apply_yarn_scaling", "llama_4_scaling_beta"},
-            {"finetuned"}, notes);
+            {"short_factor", "long_factor", "original_max_position_embeddings", "factor",
+             "attention_factor", "short_mscale", "long_mscale"},
+            {}, notes);
   const auto original = OriginalLength(block, context, notes);
-  Require(original.has_value(),
-          "{} is missing: implementations fill in max_position_embeddings, 4096 or 2048, so it "
-          "must be given",
+  Require(original.has_value(), "{} is missing: it chooses between the short and the long factors",
           block.Name("original_max_position_embeddings"));
-  RequireLength(block.Name("original_max_position_embeddings"), *original);
-  yarn::Params params{.rotary = rotary, .original_length = *original};
-  params.factor = YarnFactor(block, *original, context, notes);
-  params.beta_fast = Beta(block, "beta_fast", params.beta_fast, notes);
-  params.beta_slow = Beta(block, "beta_slow", params.beta_slow, notes);
-  params.truncate = block.Find<bool>("truncate").value_or(params.truncate);
-  params.extrapolation_factor =
-      block.Find<double>("extrapolation_factor").value_or(params.extrapolation_factor);
-  params.attention_multiplier =
-      block.Find<double>("attn_factor").value_or(params.attention_multiplier);
-  params.attention_factor = block.Find<double>("attention_factor");
-  params.mscale = block.Find<double>("mscale");
-  params.mscale_all_dim = block.Find<double>("mscale_all_dim");
-  params.magnitude = MagnitudeOf(block, word, context, notes);
-  if (!block.Find<bool>("apply_yarn_scaling").value_or(true)) {
-    params.attention_factor = params.attention_multiplier;
-    notes.push_back(fmt::format("{} false, which vLLM alone reads: the magnitude is attn_factor",
-                                block.Name("apply_yarn_scaling")));
+  RequireLength(block.Name("original_max_position_embeddings"), *original, 2);
+  const int64_t length = RequiredLength(word, context);
+  notes.push_back(fmt::format(
+      "rope type '{}' is read for a current length of {} tokens, {} the original length {}: the {} "
+      "factors; vLLM chooses once, by the engine's longest length, and MLX always takes the long "
+      "ones",
+      word, length, length > *original ? "beyond" : "within", *original,
+      length > *original ? "long" : "short"));
+  longrope::Params params{.rotary = rotary,
+                          .short_factor = block.Get<std::vector<double>>("short_factor"),
+                          .long_factor = block.Get<std::vector<double>>("long_factor"),
+                          .original_length = *original,
+                          .length = length,
+                          .attention_factor = block.Find<double>("attention_factor"),
+                          .short_mscale = block.Find<double>("short_mscale"),
+                          .long_mscale = block.Find<double>("long_mscale")};
+  const bool replaced = params.attention_factor || (params.short_mscale && params.long_mscale);
+  if (!replaced || block.Has("factor")) {
+    params.factor = FactorOrQuotient(block, *original, context, notes);
   }
-  NoteYarnDisagreements(block, context, notes);
+  if (params.short_mscale || params.long_mscale) {
+    notes.push_back(
+        "short_mscale and long_mscale are read by vLLM and Phi-3.5-MoE's code; transformers' own "
+        "longrope ignores them");
+  }
   return params;
 }
 
+// On the whole head, whatever partial_rotary_factor is.
+Scheme ReadProportional(const Section& block, const Rotary& rotary, Notes& notes) {
+  CheckKeys(block, "proportional", {"partial_rotary_factor", "factor"}, {}, notes);
+  const auto proportion = block.Find<double>("partial_rotary_factor");
+  if (!proportion) {
+    notes.push_back(fmt::format("{} is missing: every pair turns, as in transformers",
+                                block.Name("partial_rotary_factor")));
+  }
+  if (block.Has("factor")) {
+    notes.push_back(
+        fmt::format("{} divides every angle; vLLM leaves it out", block.Name("factor")));
+  }
+  return proportional::Params{.rotary = rotary,
+                              .proportion = proportion.value_or(1),
+                              .factor = block.Find<double>("factor").value_or(1)};
+}
+
 }  // namespace
+
+bool TurnsWholeHead(const std::optional<Section>& block) {
+  return block && RopeTypeOf(*block) == "proportional";
+}
 
 std::string RopeTypeOf(const Section& block) {
   for (std::string_view key : {"mrope_section", "xdrope_section"}) {
@@ -264,6 +184,10 @@ Scheme ReadRopeBlock(const std::optional<Section>& block, const Rotary& rotary,
     return block->Has("alpha") ? ReadAlpha(*block, rotary, notes)
                                : ReadDynamic(*block, rotary, context, notes);
   }
+  if (type == "ntk") return ReadNtk(*block, rotary, notes);
+  if (type == "dynamic-yarn") return ReadDynamicYarn(*block, rotary, context, notes);
+  if (type == "longrope") return ReadLongRope(*block, word, rotary, context, notes);
+  if (type == "proportional") return ReadProportional(*block, rotary, notes);
   if (type == "yarn") return ReadYarn(*block, word, rotary, context, notes);
   if (type == "llama3") return ReadLlama3(*block, rotary, context, notes);
   RefuseType(word);

@@ -24,6 +24,9 @@ struct RopeContext {
 /// block with scaling keys names none.
 std::string RopeTypeOf(const Section& block);
 
+/// Whether the rope type rotates the whole head, so that partial_rotary_factor is no width.
+bool TurnsWholeHead(const std::optional<Section>& block);
+
 /// The scheme that a block (rope_scaling, rope_parameters or one of its layer kinds) means, on the
 /// given rotary layout; no block is the unscaled scheme. Appends to `notes` what a reader should
 /// know. Throws ParameterError: a rope type that is not served, a value that is missing or

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "posgauge/schemes/model/rope_block.h"
+
 namespace posgauge {
 
 namespace {
@@ -32,7 +34,26 @@ std::optional<Found<Value>> FindAlias(const Section& config,
   return found;
 }
 
-int64_t ReadHeadDim(const Section& config, const ModelType* type, Notes& notes) {
+// Gemma 4's layers with full attention have wider heads.
+std::optional<int64_t> FindGlobalHeadDim(const Section& config, std::string_view kind,
+                                         const ModelType* type, Notes& notes) {
+  constexpr std::string_view kKey = "global_head_dim";
+  const auto given = config.Find<int64_t>(kKey);
+  Require(!given || !kind.empty(),
+          "{} is given, but rope_parameters has no block for the kind full_attention alone",
+          config.Name(kKey));
+  Require(given.value_or(1) >= 1, "{} must be at least 1, got {}", config.Name(kKey),
+          given.value_or(1));
+  if (kind != "full_attention") return std::nullopt;
+  if (given || !type || type->global_head_dim == 0) return given;
+  notes.push_back(fmt::format("{} is not in the config: {} is what model_type {} fills in", kKey,
+                              type->global_head_dim, type->name));
+  return type->global_head_dim;
+}
+
+int64_t ReadHeadDim(const Section& config, std::string_view kind, const ModelType* type,
+                    Notes& notes) {
+  if (const auto wide = FindGlobalHeadDim(config, kind, type, notes)) return *wide;
   if (const auto head_dim = FindAlias<int64_t>(config, {"head_dim", "kv_channels"})) {
     Require(head_dim->value >= 1, "{} must be at least 1, got {}", head_dim->name, head_dim->value);
     return head_dim->value;
@@ -94,15 +115,27 @@ Rotary ReadLatentWidth(const Section& config, Notes& notes) {
 
 }  // namespace
 
-Rotary ReadRotaryWidth(const Section& config, const std::optional<Section>& block,
-                       const ModelType* type, Notes& notes) {
+Rotary ReadRotaryWidth(const Section& config, std::string_view kind,
+                       const std::optional<Section>& block, const ModelType* type, Notes& notes) {
   if (config.Has("qk_rope_head_dim")) return ReadLatentWidth(config, notes);
-  Rotary rotary{.head_dim = ReadHeadDim(config, type, notes)};
+  Rotary rotary{.head_dim = ReadHeadDim(config, kind, type, notes)};
   Require(rotary.head_dim <= kWidestHead, "{} must be at most {}, got {}", config.Name("head_dim"),
           kWidestHead, rotary.head_dim);
+  if (TurnsWholeHead(block)) {
+    rotary.rotary_dim = rotary.head_dim;
+    return rotary;
+  }
   const auto width = config.Find<int64_t>("rotary_dim");
   if (const auto fraction = FindFraction(config, block)) {
     rotary.rotary_dim = WidthOf(rotary.head_dim, *fraction);
+    const bool own_key = fraction->name.ends_with("partial_rotary_factor");
+    if (!own_key && type && type->fraction == 1 && fraction->value != 1) {
+      notes.push_back(
+          fmt::format("warning: {} is taken for the share of a head that rotates; model_type {} is "
+                      "not known to "
+                      "read it",
+                      fraction->name, type->name));
+    }
     Require(!width || rotary.rotary_dim == *width, "{} {} and {} {} (which gives {}) disagree",
             config.Name("rotary_dim"), width.value_or(0), fraction->name, fraction->value,
             rotary.rotary_dim);
@@ -155,6 +188,12 @@ KnownPairing ReadPairing(const Section& config, std::string_view model_type, con
                                   from_type, VariantName(type->pairing)));
     }
     return {*given, "given"};
+  }
+  if (config.Find<std::string>("position_embedding_type") == "rope_gptj") {
+    Require(!type || type->pairing == Pairing::interleaved,
+            "{} says interleaved, but {} is half: give --pairing half or interleaved",
+            config.Name("position_embedding_type"), from_type);
+    return {Pairing::interleaved, config.Name("position_embedding_type")};
   }
   for (std::string_view key : {"rope_interleave", "rope_interleaved", "rotary_emb_interleaved"}) {
     const auto interleaved = config.Find<bool>(key);

@@ -94,18 +94,60 @@ class Draw(AttentionDraw):
         return {**self.rope(widest), "scheme": "linear", "factor": self.factor(0)}
 
     def ntk(self, widest):
-        form = self.one_of("aware", "naive", "dynamic")
-        rotary = self.rotary(max(widest, 4), 2 if form == "naive" else 4)
+        form = self.one_of("aware", "naive", "dynamic", "qwen", "fixed", "mixed")
+        any_width = form in ("naive", "fixed", "mixed")
+        rotary = self.rotary(max(widest, 4), 2 if any_width else 4)
         scheme = {"scheme": "ntk", **rotary, "base": self.any_base(rotary["rotary_dim"]),
                   "form": form, "factor": self.factor(1 if form == "dynamic" else 0),
-                  "trained_length": None, "length": None}
-        if form == "dynamic":
+                  "trained_length": None, "length": None, "mixed_exponent": None}
+        if form == "qwen":
+            scheme["factor"] = 1.0
+        if form == "mixed":
+            scheme["mixed_exponent"] = float(self.one_of(
+                0, 1, 0.625, lambda: self.random.uniform(0, 1), lambda: self.random.uniform(0, 2)))
+        if form in ("dynamic", "qwen"):
             trained = self.length()
             scheme["trained_length"] = trained
             scheme["length"] = min(LONGEST, self.one_of(
                 trained, trained + 1, trained - 1, 0, 2 * trained, 8 * trained,
+                4 * trained, 4 * trained + 1,
                 round(scheme["factor"]) * trained, lambda: round(self.log_uniform(1, 1e8))))
         return scheme
+
+    def longrope(self, widest):
+        r = self.random
+        rotary = self.rotary(widest)
+        pairs = rotary["rotary_dim"] // 2
+        # Powers of one number have rational logarithms of each other.
+        power = r.choice([2, 3, 10])
+        original = max(2, self.one_of(self.length, self.length,
+                                      lambda: power ** r.randint(1, 12)))
+        factor = self.one_of(lambda: self.factor(0), lambda: self.factor(0),
+                             lambda: float(power ** r.randint(0, 6)), 32768.0)
+
+        def factors():
+            return [float(self.one_of(1, 2, 4, 1.05, lambda: r.uniform(1, 64),
+                                      lambda: self.log_uniform(1e-6, 1e6))) for _ in range(pairs)]
+
+        short, long = self.one_of((None, None), (factors(), None), (factors(), factors()),
+                                  (factors(), factors()), ([1.0] * pairs, factors()))
+        length = self.one_of(original, original + 1, original - 1, 0, 2 * original,
+                             lambda: round(self.log_uniform(1, 1e8)))
+        attention = self.one_of(None, None, None, 1.0, lambda: r.uniform(0.1, 3))
+        scale = attention is None and r.random() < 0.3
+        unset = short is None and long is None and not scale
+        return {"scheme": "longrope", **rotary, "base": self.any_base(rotary["rotary_dim"]),
+                "short_factor": short, "long_factor": long, "original_length": original,
+                "length": None if unset else min(LONGEST, length), "factor": factor,
+                "attention_factor": attention,
+                "short_mscale": r.uniform(0.5, 2) if scale else None,
+                "long_mscale": 1.243163121016122 if scale else None}
+
+    def proportional(self, widest):
+        r = self.random
+        return {**self.rope(widest), "scheme": "proportional",
+                "proportion": float(self.one_of(0.25, 0.5, 0.75, 0, 1, 0.29, r.random)),
+                "factor": self.factor(0)}
 
     def llama3(self, widest):
         r = self.random
@@ -141,7 +183,14 @@ class Draw(AttentionDraw):
                                  lambda: slow * self.log_uniform(1, 1000)))
         mscales = (None, 0.0, 1.0, 0.707, lambda: r.uniform(0, 3))
         mscale = self.one_of(*mscales)
-        return {**scheme, "factor": self.factor(1),
+        ramp = self.one_of("pairs", "pairs", "turns")
+        if ramp == "turns" and r.random() < 0.2:
+            scheme["base"] = self.any_base(scheme["rotary_dim"])
+        current = self.one_of(None, None, scheme["original_length"], scheme["original_length"] + 1,
+                              0, 16 * scheme["original_length"],
+                              lambda: round(self.log_uniform(1, 1e8)))
+        return {**scheme, "factor": self.factor(1) if current is None else 1.0, "ramp": ramp,
+                "length": None if current is None else min(current, LONGEST),
                 "beta_fast": max(slow, min(fast, 1e6)), "beta_slow": slow,
                 "truncate": r.random() < 0.6,
                 "extrapolation_factor": float(self.one_of(1, 1, 1, 0, 0.5, r.random)),
@@ -237,23 +286,42 @@ EDGES = {
              {"rotary_dim": 0, "head_dim": 8, "rotary_offset": 3},
              {"base": 2.0 ** 24, "rotary_dim": 96, "head_dim": 96}],
     "linear": [{"factor": 1.0}, {"base": 1.0, "factor": 3.0}, {"factor": 2.0 ** 19, "base": 2.0}],
-    "ntk": [{"form": "aware", "factor": 1.0, "trained_length": None, "length": None, **WIDE},
+    "ntk": [{"form": "aware", "factor": 1.0, "trained_length": None, "length": None,
+             "mixed_exponent": None, **WIDE},
             *({"form": "dynamic", "factor": factor, "trained_length": 4096, "length": length,
-               **WIDE}
-              for factor in (1.0, 2.0, 8.0) for length in (0, 4095, 4096, 4097, 32768))],
+               "mixed_exponent": None, **WIDE}
+              for factor in (1.0, 2.0, 8.0) for length in (0, 4095, 4096, 4097, 32768)),
+            *({"form": "qwen", "factor": 1.0, "trained_length": 4096, "length": length,
+               "mixed_exponent": None, **WIDE}
+              for length in (0, 1, 4095, 4096, 4097, 8192, 8193, 16384, LONGEST)),
+            *({"form": "mixed", "factor": factor, "trained_length": None, "length": None,
+               "mixed_exponent": exponent, **WIDE}
+              for factor in (1.0, 8.0) for exponent in (0.0, 0.625, 1.0)),
+            {"form": "fixed", "factor": 2.0, "trained_length": None, "length": None, "base": 2.0 ** 7,
+             "mixed_exponent": None, "head_dim": 8, "rotary_dim": 8, "rotary_offset": 0}],
+    "longrope": [{"factor": factor, "original_length": length, "attention_factor": None,
+                  "short_mscale": None, "long_mscale": None}
+                 for factor, length in ((32768.0, 4096), (512.0, 65536), (27.0, 3), (4096.0, 4096),
+                                        (1.0, 2), (1000.0, 10), (32.0, 4096))],
+    "proportional": [{"proportion": 0.0}, {"proportion": 1.0, "factor": 1.0},
+                     {"proportion": 0.29, "head_dim": 100, "rotary_dim": 100, "rotary_offset": 0},
+                     {"proportion": 0.75, "head_dim": 6, "rotary_dim": 6, "rotary_offset": 0}],
     "llama3": [{"factor": 1.0}, {"low_frequency_factor": 1.0, "high_frequency_factor": 1.0},
                {"base": 1.0}, {"base": 1.0, "original_length": 1}],
-    "yarn": [{"factor": 1.0}, {"beta_fast": 1.0, "beta_slow": 1.0, "truncate": True},
-             {"beta_fast": 1.0, "beta_slow": 1.0, "truncate": False},
-             {"extrapolation_factor": 0.0},
-             # An inverted ramp at either end, and one whose two ends are clamped to 0.
-             *({"base": 10.0, "original_length": 32768, "inverted_ramp": rule,
-                "truncate": truncate, **WIDE}
-               for rule in ("refuse", "huggingface", "ggml") for truncate in (True, False)),
-             *({"base": 10.0, "original_length": 1, "inverted_ramp": rule,
-                "truncate": truncate, **WIDE}
-               for rule in ("refuse", "huggingface", "ggml") for truncate in (True, False)),
-             {"base": 10000.0, "original_length": 6, **WIDE}],
+    "yarn": [{"ramp": "pairs", "length": None, "base": 500000.0, **edge} for edge in (
+        {"factor": 1.0}, {"beta_fast": 1.0, "beta_slow": 1.0, "truncate": True},
+        {"beta_fast": 1.0, "beta_slow": 1.0, "truncate": False},
+        {"extrapolation_factor": 0.0},
+        # An inverted ramp at either end, and one whose two ends are clamped to 0.
+        *({"base": 10.0, "original_length": length, "inverted_ramp": rule, "truncate": truncate,
+           **WIDE}
+          for length in (32768, 1) for rule in ("refuse", "huggingface", "ggml")
+          for truncate in (True, False)),
+        {"base": 10000.0, "original_length": 6, **WIDE},
+        {"ramp": "turns", "beta_fast": 1.0, "beta_slow": 1.0},
+        {"ramp": "turns", "base": 1.0}, {"ramp": "turns", "base": 0.5},
+        *({"factor": 1.0, "original_length": 4096, "length": length, "ramp": ramp, **WIDE}
+          for length in (0, 4095, 4096, 4097, 65536) for ramp in ("pairs", "turns")))],
 }
 
 

@@ -290,5 +290,5 @@ def may_be_unaware(scheme, quantity):
     """Whether the reference may call an exact number proven. That of a blended frequency is exact
     where all weights happen to be rational, which it need not see; nor that keys of different
     scores have values of the same mean."""
-    return quantity == "attention" or (
-        quantity == "frequencies" and scheme["scheme"] in ("llama3", "yarn"))
+    blended = scheme["scheme"] in ("llama3", "yarn") or scheme.get("form") == "mixed"
+    return quantity == "attention" or (quantity == "frequencies" and blended)

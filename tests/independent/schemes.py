@@ -1,14 +1,17 @@
 """The equations of the rotary schemes, from the papers.
 
 Su et al., arXiv:2104.09864, eqs. 13-16 (rope); Chen et al., arXiv:2306.15595, eq. 4 (linear); Peng
-et al., arXiv:2309.00071, eqs. 14-16 (ntk), sec. 3.3 (dynamic), eq. 22 and the ramp that all
-deployed code shares (yarn); Meta's llama-models `apply_scaling` (llama3).
+et al., arXiv:2309.00071, eqs. 14-16 (ntk), sec. 3.3 (dynamic), eqs. 17-22 and the ramp that all
+deployed code shares (yarn); Meta's llama-models `apply_scaling` (llama3); Su, kexue.fm/archives/9706
+(ntk fixed and mixed); QwenLM's get_ntk_alpha (ntk qwen); Ding et al., arXiv:2402.13753, and Phi-3's
+code (longrope); transformers' rope type proportional.
 """
+import math
 from fractions import Fraction
 
 from mpmath import iv
 
-from independent.powers import Power
+from independent.powers import Power, perfect_power
 from independent.reals import clamp, floor, interval, less, minus
 
 
@@ -54,18 +57,40 @@ class Linear(Rope):
 
 
 class Ntk(Rope):
-    """(b s^(d/(d-2)))^(-2i/d) = b^(-2i/d) s^(-2i/(d-2)), or naively (b s)^(-2i/d)."""
+    """(b s^(d/(d-2)))^(-2i/d) = b^(-2i/d) s^(-2i/(d-2)), or naively (b s)^(-2i/d), or fixed
+    b^(-2i/d) s^(-2(i+1)/d); mixed b^(-2i/d) s^-((2(i+1)/d)^B)."""
 
     def bases(self):
         factor = Fraction(self.scheme["factor"])
         if self.scheme["form"] == "dynamic":
             trained = self.scheme["trained_length"]
             factor = factor * max(self.scheme["length"], trained) / trained - (factor - 1)
+        elif self.scheme["form"] == "qwen":
+            ratio = Fraction(self.scheme["length"], self.scheme["trained_length"])
+            factor = Fraction(2 * next(2 ** k for k in range(41) if 2 ** k >= ratio) - 1)
         return [Fraction(self.scheme["base"]), factor]
 
     def exponents(self, i):
-        naive = self.scheme["form"] == "naive"
-        return [Fraction(-2 * i, self.d), Fraction(-2 * i, self.d if naive else self.d - 2)]
+        form = self.scheme["form"]
+        stretch = {"naive": Fraction(-2 * i, self.d), "mixed": self.mixed(i),
+                   "fixed": Fraction(-2 * (i + 1), self.d)}.get(form)
+        if stretch is None:
+            stretch = Fraction(-2 * i, self.d - 2)
+        return [Fraction(-2 * i, self.d), stretch]
+
+    def mixed(self, i):
+        """The exponent of s where it is rational, else 0: the rest is the multiplier's."""
+        part, b = Fraction(2 * (i + 1), self.d), self.scheme["mixed_exponent"]
+        if b is None or (b not in (0, 1) and part != 1):
+            return Fraction(0)
+        return -part if b else Fraction(-1)
+
+    def multiplier(self, i):
+        if self.scheme["form"] != "mixed" or self.mixed(i) or self.scheme["factor"] == 1:
+            return Fraction(1)
+        part = interval(Fraction(2 * (i + 1), self.d))
+        share = iv.exp(interval(Fraction(self.scheme["mixed_exponent"])) * iv.log(part))
+        return iv.exp(-share * iv.log(interval(Fraction(self.scheme["factor"]))))
 
 
 class Llama3(Rope):
@@ -86,6 +111,49 @@ class Llama3(Rope):
         return mean(shrunk, (turns - interval(low)) / interval(high - low))
 
 
+class LongRope(Rope):
+    """frequency_i / F_i, F the long list beyond the original length, else the short one."""
+
+    def regime(self, name):
+        s = self.scheme
+        beyond = s["length"] is not None and s["length"] > s["original_length"]
+        return s[("long_" if beyond else "short_") + name]
+
+    def multiplier(self, i):
+        factors = self.regime("factor")
+        return Fraction(1) if factors is None else 1 / Fraction(factors[i])
+
+    def magnitude(self):
+        """sqrt(1 + ln s/ln L0), found to be rational by powers: s^m = L0^n."""
+        s = self.scheme
+        given = s["attention_factor"]
+        if given is None:
+            given = self.regime("mscale")
+        if given is not None:
+            return Fraction(given)
+        factor, length = Fraction(s["factor"]), s["original_length"]
+        if factor <= 1:
+            return Fraction(1)
+        if factor.denominator == 1:
+            # Both powers of one number that is none itself.
+            bases = [perfect_power(int(factor)), perfect_power(length)]
+            if bases[0][0] == bases[1][0]:
+                square = 1 + Fraction(bases[0][1], bases[1][1])
+                return rational_root(square) or iv.sqrt(interval(square))
+        return iv.sqrt(1 + iv.log(interval(factor)) / iv.log(interval(Fraction(length))))
+
+
+class Proportional(Rope):
+    """frequency_i / s for the first int(f * d // 2) pairs, 0 for the others."""
+
+    def multiplier(self, i):
+        turning = int(self.scheme["proportion"] * self.d // 2)
+        return 1 / Fraction(self.scheme["factor"]) if i < turning else Fraction(0)
+
+    def unscaled(self, i):
+        return super().unscaled(i) if self.multiplier(i) else Fraction(1)
+
+
 class Yarn(Rope):
     """Kept below the ramp's low end, divided by s above its high end, the weighted mean between."""
 
@@ -98,8 +166,17 @@ class Yarn(Rope):
         wavelengths = s["original_length"] / (2 * iv.pi * interval(Fraction(turns)))
         return self.d * iv.log(wavelengths) / (2 * iv.log(interval(Fraction(s["base"]))))
 
+    def stretch(self):
+        """s, of two lengths in the dynamic form."""
+        s = self.scheme
+        if s["length"] is None:
+            return Fraction(s["factor"])
+        return max(Fraction(s["length"], s["original_length"]), Fraction(1))
+
     def ramp(self):
-        """Low end and width."""
+        """Low end and width; none over turns."""
+        if self.scheme["ramp"] == "turns":
+            return None
         if iv.prec not in self.ramps:
             self.ramps[iv.prec] = self.ramp_of(self.scheme)
         return self.ramps[iv.prec]
@@ -124,10 +201,16 @@ class Yarn(Rope):
 
     def multiplier(self, i):
         s = self.scheme
-        shrunk, kept = 1 / Fraction(s["factor"]), Fraction(s["extrapolation_factor"])
-        low, width = self.ramp()
+        shrunk, kept = 1 / self.stretch(), Fraction(s["extrapolation_factor"])
+        ramp = self.ramp()
         if shrunk == 1 or kept == 0:
             return shrunk
+        if s["ramp"] == "turns":
+            gamma = self.gamma(i)
+            if isinstance(gamma, Fraction):
+                return mean(shrunk, gamma * kept)
+            return mean(shrunk, gamma * interval(kept))
+        low, width = ramp
         along = minus(Fraction(i), low)
         if along == 0:
             return mean(shrunk, kept)
@@ -138,9 +221,20 @@ class Yarn(Rope):
             return mean(shrunk, (1 - along) * kept)
         return mean(shrunk, (1 - along) * interval(kept))
 
+    def gamma(self, i):
+        """(r - alpha)/(beta - alpha) within 0..1, r the turns of the pair; eqs. 17-18."""
+        s = self.scheme
+        turns = interval(self.unscaled(i)) * s["original_length"] / (2 * iv.pi)
+        alpha, beta = Fraction(s["beta_slow"]), Fraction(s["beta_fast"])
+        if less(beta, turns):
+            return Fraction(1)
+        if less(turns, alpha):
+            return Fraction(0)
+        return (turns - interval(alpha)) / interval(beta - alpha)
+
     def temperature(self, mscale, coefficient=Fraction(1, 10)):
         """g(s, m)."""
-        s, mscale = Fraction(self.scheme["factor"]), Fraction(mscale)
+        s, mscale = self.stretch(), Fraction(mscale)
         if s <= 1 or mscale == 0:
             return Fraction(1)
         return 1 + interval(coefficient * mscale) * iv.log(interval(s))
@@ -187,4 +281,11 @@ def mean(shrunk, weight):
     return interval(shrunk) + weight * interval(1 - shrunk)
 
 
-SCHEMES = {"rope": Rope, "linear": Linear, "ntk": Ntk, "llama3": Llama3, "yarn": Yarn}
+def rational_root(x):
+    """sqrt(x) if that is rational, else None."""
+    n, d = math.isqrt(x.numerator), math.isqrt(x.denominator)
+    return Fraction(n, d) if (n * n, d * d) == (x.numerator, x.denominator) else None
+
+
+SCHEMES = {"rope": Rope, "linear": Linear, "ntk": Ntk, "llama3": Llama3, "yarn": Yarn,
+           "longrope": LongRope, "proportional": Proportional}
