@@ -23,7 +23,6 @@ template <std::same_as<double> R>
 double Pi() {
   return std::numbers::pi;
 }
-inline double Exp(double x) { return std::exp(x); }
 inline double Log1p(double x) { return std::log1p(x); }
 inline double Sqrt(double x) { return std::sqrt(x); }
 inline double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }

@@ -215,15 +215,6 @@ Interval<Digits> Min(const Interval<Digits>& a, const Interval<Digits>& b) {
   return -Max(-a, -b);
 }
 
-template <unsigned Digits>
-Interval<Digits> Exp(const Interval<Digits>& x) {
-  using I = Interval<Digits>;
-  typename I::Number lo, hi;
-  mpfr_exp(I::Ptr(lo), I::Ptr(x.lo()), MPFR_RNDD);
-  mpfr_exp(I::Ptr(hi), I::Ptr(x.hi()), MPFR_RNDU);
-  return {std::move(lo), std::move(hi)};
-}
-
 /// ln(1 + x). Throws Undecided where x may be -1 or less.
 template <unsigned Digits>
 Interval<Digits> Log1p(const Interval<Digits>& x) {
