@@ -221,7 +221,7 @@ int Make(const MakeOptions& options) {
     std::vector<std::string> quantities = options.quantities;
     if (quantities.empty() && IsRotary(group.scheme)) {
       quantities = {"frequencies", "magnitude", "table", "rotate"};
-    } else if (quantities.empty() && IsAttention(group.scheme)) {
+    } else if (quantities.empty() && ActsInAttention(group.scheme)) {
       quantities = {"bias"};
     } else if (quantities.empty()) {
       quantities = {"frequencies", "table", "embed"};
@@ -255,10 +255,11 @@ void AddGoldenMake(CLI::App& golden, int& exit_code) {
   auto options = std::make_shared<MakeOptions>();
   options->scheme.AddTo(*command);
   command
-      ->add_option("--quantity", options->quantities,
-                   "frequencies, magnitude, table, rotate, rotate_backward, scores, embed, slopes, "
-                   "buckets, bias, attention; if not given frequencies, magnitude, table and rotate, "
-                   "or table and embed of rows, or bias of scores")
+      ->add_option(
+          "--quantity", options->quantities,
+          "frequencies, magnitude, table, rotate, rotate_backward, scores, embed, slopes, "
+          "buckets, bias, attention; if not given frequencies, magnitude, table and rotate, "
+          "or table and embed of rows, or bias of scores")
       ->delimiter(',');
   command
       ->add_option("--positions", options->positions,

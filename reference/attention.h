@@ -1,7 +1,8 @@
 #pragma once
 
-#include <cmath>
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "posgauge/reference/float64.h"
@@ -26,11 +27,11 @@ namespace posgauge {
 // R is double, an Interval, or a number that carries a bound on its error. Shapes: query_positions
 // [queries], key_positions [keys], q [queries, heads, head_dim], k and v [keys, heads, head_dim].
 
-/// 1/sqrt(head_dim) or 1.
+/// x / sqrt(head_dim), or x. A division, which is exact wherever its result is a number: 3/sqrt(9).
 template <class R>
-R ScaleOf(const Attention& attention) {
-  if (attention.scale == ScoreScale::one) return R(1);
-  return R(1) / Sqrt(R(attention.head_dim));
+R Scaled(const Attention& attention, const R& x) {
+  if (attention.scale == ScoreScale::one) return x;
+  return x / Sqrt(R(attention.head_dim));
 }
 
 /// <q_i, k_j> of one head.
@@ -58,7 +59,7 @@ std::vector<R> ScoresOf(const Head& head, const Attention& attention, const Name
       if constexpr (requires { head.Score(query, key); }) {
         scores.push_back(head.Score(query, key));
       } else {
-        const R dot = ScaleOf<R>(attention) * DotOf<R>(inputs, head_index, query, key);
+        const R dot = Scaled(attention, DotOf<R>(inputs, head_index, query, key));
         if constexpr (requires { head.Bias(0.0, 0.0); }) {
           scores.push_back(dot + head.Bias(query_positions.At(query), key_positions.At(key)));
         } else {
@@ -70,37 +71,56 @@ std::vector<R> ScoresOf(const Head& head, const Attention& attention, const Name
   }
 }
 
-/// softmax over the visible keys, then the average of their values: [head_dim]. The shift by an
-/// approximate maximum cancels exactly in real numbers and keeps exponentials in range.
+/// softmax of scores, then the average of values [channel][key]: [channels]. As
+///   o = v_r + (sum over j of exp(s_j - s_r) (v_j - v_r)) / (sum over j of exp(s_j - s_r)),
+/// r a key whose score is about the highest: the same real number for any r. Exponentials stay in
+/// range, and what is rational comes out so: one key, values that are equal, scores that are.
+/// Numbers that stand for what a kernel computes have an overload that goes a kernel's way.
+template <class R>
+std::vector<R> SoftmaxMean(const std::vector<R>& scores,
+                           const std::vector<std::vector<R>>& values) {
+  const auto highest = static_cast<size_t>(
+      std::ranges::max_element(scores, [](const R& a, const R& b) { return LooksLess(a, b); }) -
+      scores.begin());
+  R total(1);  // of the highest, whose exponential is 1 exactly
+  std::vector<R> weights(scores.size(), R(1));
+  for (size_t key = 0; key < scores.size(); ++key) {
+    if (key == highest) continue;
+    weights[key] = Exp(scores[key] - scores[highest]);
+    total = total + weights[key];
+  }
+  std::vector<R> out;
+  for (const std::vector<R>& of_channel : values) {
+    R moved(0);
+    for (size_t key = 0; key < scores.size(); ++key) {
+      if (key != highest) moved = moved + weights[key] * (of_channel[key] - of_channel[highest]);
+    }
+    out.push_back(of_channel[highest] + moved / total);
+  }
+  return out;
+}
+
+/// What attention yields for one query: [head_dim].
 template <class R, class Head>
 std::vector<R> AttendOf(const Head& head, const Attention& attention, const NamedInputs& inputs,
                         int64_t head_index, int64_t query) {
   const double query_position = inputs["query_positions"].At(query);
   const ExactTensor &key_positions = inputs["key_positions"], &v = inputs["v"];
   const std::vector<R> scores = ScoresOf<R>(head, attention, inputs, head_index, query);
-  std::vector<int64_t> visible;
+  std::vector<R> seen;
+  std::vector<std::vector<R>> values(static_cast<size_t>(v.shape[2]));
   for (int64_t key = 0; key < key_positions.shape[0]; ++key) {
-    if (attention.Visible(query_position, key_positions.At(key))) visible.push_back(key);
-  }
-  R highest = scores[static_cast<size_t>(visible.front())];
-  for (int64_t key : visible) highest = Max(highest, scores[static_cast<size_t>(key)]);
-  const R shift(std::rint(Approximately(highest)));
-  std::vector<R> weights;
-  for (int64_t key : visible) weights.push_back(Exp(scores[static_cast<size_t>(key)] - shift));
-  const R total = Sum(weights);
-  std::vector<R> out;
-  for (int64_t channel = 0; channel < v.shape[2]; ++channel) {
-    std::vector<R> terms;
-    for (size_t n = 0; n < visible.size(); ++n) {
-      if constexpr (requires { head.Value(query, int64_t{0}, channel); }) {
-        terms.push_back(weights[n] * head.Value(query, visible[n], channel));
+    if (!attention.Visible(query_position, key_positions.At(key))) continue;
+    seen.push_back(scores[static_cast<size_t>(key)]);
+    for (int64_t channel = 0; channel < v.shape[2]; ++channel) {
+      if constexpr (requires { head.Value(query, key, channel); }) {
+        values[static_cast<size_t>(channel)].push_back(head.Value(query, key, channel));
       } else {
-        terms.push_back(weights[n] * R(v.At(visible[n], head_index, channel)));
+        values[static_cast<size_t>(channel)].push_back(R(v.At(key, head_index, channel)));
       }
     }
-    out.push_back(Sum(terms) / total);
   }
-  return out;
+  return SoftmaxMean(seen, values);
 }
 
 }  // namespace posgauge

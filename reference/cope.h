@@ -17,20 +17,19 @@ class Head {
     const double query_position = in["query_positions"].At(query);
     const ExactTensor& key_positions = in["key_positions"];
     const int64_t keys = key_positions.shape[0];
-    const R scale = ScaleOf<R>(params_->attention);
     const std::vector<R> logits = PositionLogits(query);
     std::vector<R> scores(static_cast<size_t>(keys), R(0));
-    std::vector<R> gates;  // of the keys from the last one down
+    R counted(0);  // by the gates of the keys from the last one down
     for (int64_t key = keys - 1; key >= 0; --key) {
       const R dot = DotOf<R>(in, head_, query, key);
       if (params_->attention.Visible(query_position, key_positions.At(key))) {
-        gates.push_back(Sigmoid(scale * dot));
+        counted = counted + Sigmoid(Scaled(params_->attention, dot));
       }
-      const R position = Min(Sum(gates), R(params_->num_positions - 1));
+      const R position = Min(counted, R(params_->num_positions - 1));
       const R logit = Interpolated(logits, position);
       scores[static_cast<size_t>(key)] = params_->placement == Placement::before_scale
-                                             ? scale * (dot + logit)
-                                             : scale * dot + logit;
+                                             ? Scaled(params_->attention, dot + logit)
+                                             : Scaled(params_->attention, dot) + logit;
     }
     return scores;
   }

@@ -40,6 +40,7 @@ void ForRows(AttentionQuantity quantity, const std::vector<int64_t>& shape, cons
   ForEachRow(quantity, shape, [&](int64_t head, int64_t query) { rows.emplace_back(head, query); });
   constexpr int64_t kRowsPerThread = 8;  // below it a thread costs more than it saves
   ForBlocks(static_cast<int64_t>(rows.size()), kRowsPerThread, [&](int64_t begin, int64_t end) {
+    thread_local const ReleaseMpfrCache release;
     for (int64_t row = begin; row < end; ++row) {
       visit(rows[static_cast<size_t>(row)].first, rows[static_cast<size_t>(row)].second);
     }
@@ -172,8 +173,10 @@ RoundedValues ExactAttention::Evaluate(AttentionQuantity quantity, const NamedIn
       for (int64_t i = 0; i < place.count; ++i) {
         if (!IsMasked(params.attention, quantity, inputs, query, i)) continue;
         done[static_cast<size_t>(i)] = true;
-        collector.Set(place.first + i, {RoundTo(collector.format(), -kInfinity), 0, Proof::exact},
-                      53);
+        // A format without infinities has a NaN in its place, which is not exact.
+        const double masked = RoundTo(collector.format(), -kInfinity);
+        collector.Set(place.first + i,
+                      {masked, 0, std::isinf(masked) ? Proof::exact : Proof::proven}, kLowestBits);
       }
       RaiseRow(params, quantity, inputs, head, query,
                [&]<class I>(const std::vector<I>& row, bool last) {

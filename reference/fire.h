@@ -13,9 +13,11 @@ class Head {
 
   /// x of eq. 6.
   R Normalised(double query_position, double key_position) const {
-    const double threshold = (*inputs_)["threshold"].At(0);
-    const R denominator = Psi(R(std::max(threshold, query_position))) + R(params_->epsilon);
-    return Psi(R(query_position) - R(key_position)) / denominator;
+    const R distance = Abs(R(query_position) - R(key_position));
+    const R scale(std::max((*inputs_)["threshold"].At(0), query_position));
+    // Of the first key, for queries beyond the threshold.
+    if (params_->epsilon == 0 && IsZero(distance - scale)) return R(1);
+    return Psi(distance) / (Psi(scale) + R(params_->epsilon));
   }
 
   R Bias(double query_position, double key_position) const {
@@ -30,7 +32,7 @@ class Head {
   }
 
  private:
-  R Psi(const R& t) const { return Log1p(R((*inputs_)["c"].At(0)) * Abs(t)); }
+  R Psi(const R& t) const { return Log1p(R((*inputs_)["c"].At(0)) * t); }
 
   const Params* params_;
   const NamedInputs* inputs_;

@@ -22,7 +22,6 @@ template <std::same_as<double> R>
 double Pi() {
   return std::numbers::pi;
 }
-inline double Exp(double x) { return std::exp(x); }
 inline double Log1p(double x) { return std::log1p(x); }
 inline double Sqrt(double x) { return std::sqrt(x); }
 inline double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
@@ -36,7 +35,8 @@ inline std::array<int64_t, 2> FloorRange(double x) {
 }
 inline double Hull(double, double b) { return b; }
 inline double Held(double x) { return x; }
-inline double Approximately(double x) { return x; }
+inline bool LooksLess(double a, double b) { return a < b; }
+inline bool IsZero(double x) { return x == 0; }
 inline double Sum(const std::vector<double>& terms) {
   return std::accumulate(terms.begin(), terms.end(), 0.0);
 }

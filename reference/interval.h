@@ -290,10 +290,17 @@ const Interval<Digits>& Held(const Interval<Digits>& x) {
   return x;
 }
 
-/// A double near x, proven of nothing: for choices that do not change the result.
+/// Whether a is likely below b, proven of nothing: for choices that do not change the result.
 template <unsigned Digits>
-double Approximately(const Interval<Digits>& x) {
-  return mpfr_get_d(Interval<Digits>::Ptr(x.lo()), MPFR_RNDN);
+bool LooksLess(const Interval<Digits>& a, const Interval<Digits>& b) {
+  using I = Interval<Digits>;
+  return mpfr_less_p(I::Ptr(a.lo()), I::Ptr(b.lo())) != 0;
+}
+
+/// Whether x is known to be zero. An interval around zero is not.
+template <unsigned Digits>
+bool IsZero(const Interval<Digits>& x) {
+  return x.IsZero();
 }
 
 /// Sum of terms; 0 of none.

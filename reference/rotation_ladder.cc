@@ -42,11 +42,6 @@ struct Level {
   std::optional<Rotation<Interval<Digits>>> rotation;
 };
 
-// MPFR caches constants a thread; a thread that ends gives them back.
-struct ReleaseMpfrCache {
-  ~ReleaseMpfrCache() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
-};
-
 }  // namespace
 
 struct RotationLadder::Levels {

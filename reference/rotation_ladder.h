@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -13,6 +15,11 @@
 #include "posgauge/schemes/base/scheme.h"
 
 namespace posgauge {
+
+/// MPFR caches constants a thread. One that is thread_local gives them back when its thread ends.
+struct ReleaseMpfrCache {
+  ~ReleaseMpfrCache() { mpfr_free_cache2(MPFR_FREE_LOCAL_CACHE); }
+};
 
 /// The ladder of static precisions: decimal digits of 128, 257, 513 and 1025 bits.
 inline constexpr unsigned kDigits[] = {38, 77, 154, 308};
@@ -65,6 +72,10 @@ template <unsigned Digits>
 DoubleDouble MiddleOf(const Interval<Digits>& enclosure, double* radius) {
   using I = Interval<Digits>;
   const double high = mpfr_get_d(I::Ptr(enclosure.lo()), MPFR_RNDN);
+  if (!std::isfinite(high)) {  // beyond binary64
+    *radius = std::numeric_limits<double>::infinity();
+    return {0, 0};
+  }
   const I rest = enclosure - I(high);
   const double low = mpfr_get_d(I::Ptr(rest.lo()), MPFR_RNDN);
   const I error = rest - I(low);

@@ -20,7 +20,7 @@ class Head {
       const R moved = R(k.At(key, head_, c)) + Entry("key_table", row, c);
       terms.push_back(R(q.At(query, head_, c)) * moved);
     }
-    return ScaleOf<R>(params_->attention) * Sum(terms);
+    return Scaled(params_->attention, Sum(terms));
   }
 
   /// Eq. 3.

@@ -46,4 +46,12 @@ inline std::string DigitsOf(const std::string& printed) {
   return digits;
 }
 
+/// Digits of a sum of two doubles, rounded to as many as `printed` has.
+inline std::string RoundedLike(const std::string& printed, DoubleDouble value) {
+  const auto digits = static_cast<std::streamsize>(DigitsOf(printed).size());
+  const std::string text =
+      boost::multiprecision::abs(Sum(value)).str(digits - 1, std::ios::scientific);
+  return DigitsOf(text);
+}
+
 }  // namespace posgauge

@@ -6,9 +6,9 @@
 //   {"rotate": {"values": ["0x1.8p+0", ...], "proofs": "ep...", "distances": [0, ...]}}
 //
 // Inputs by quantity: table: positions. embed: positions, x. rotate, rotate_backward: positions,
-// heads, x. scores: query_positions, key_positions, heads, scale, q, k. Of a scheme of attention
-// the inputs of its quantity by their names, flat. Numbers are hex floats in strings. A proof is
-// the first letter of exact, proven, undecided. A refused question answers
+// heads, x. scores: query_positions, key_positions, heads, scale, q, k. A scheme of attention: what
+// ExactAttention::InputsOf names. Numbers are hex floats in strings. A proof is the first letter of
+// exact, proven, undecided. A refused question answers
 // {"error": "..."}.
 #include <cstdio>
 #include <cstdlib>
@@ -62,9 +62,17 @@ class Reference {
     if (!exact_ || scheme != scheme_) {
       exact_.reset();
       const Scheme parsed = SchemeFromJson(scheme);
-      exact_.emplace(IsRotary(parsed)          ? Exact(ExactRotation(parsed))
-                     : ActsInAttention(parsed) ? Exact(ExactAttention(parsed))
-                                               : Exact(ExactAddition(parsed)));
+      std::visit(
+          [&]<class Params>(const Params&) {
+            if constexpr (Attends<Params>) {
+              exact_.emplace(ExactAttention(parsed));
+            } else if constexpr (Adds<Params>) {
+              exact_.emplace(ExactAddition(parsed));
+            } else {
+              exact_.emplace(ExactRotation(parsed));
+            }
+          },
+          parsed);
       scheme_ = scheme;
     }
     return *exact_;
@@ -75,31 +83,6 @@ class Reference {
   std::optional<Exact> exact_;
 };
 
-json Answer(const ExactAttention& exact, const json& question) {
-  const auto name = question.at("quantity").get<std::string>();
-  const auto quantity = ParseVariant<AttentionQuantity>("quantity", name);
-  NamedInputs inputs;
-  for (const Weight& input : exact.InputsOf(quantity)) {
-    const std::string key(input.name);
-    ExactTensor& tensor = inputs.tensors[key];
-    tensor.values = Numbers(question.at(key));
-    tensor.shape = input.shape;
-    if (tensor.shape[0] >= 0) continue;
-    tensor.shape[0] = static_cast<int64_t>(tensor.values.size());
-    for (size_t axis = 1; axis < tensor.shape.size(); ++axis) tensor.shape[0] /= tensor.shape[axis];
-  }
-  if (quantity == AttentionQuantity::buckets) {
-    RoundedValues buckets;
-    for (int64_t bucket : exact.Buckets(inputs)) {
-      buckets.values.push_back(static_cast<double>(bucket));
-      buckets.proofs.push_back(Proof::exact);
-    }
-    return {{name, Answer(buckets)}};
-  }
-  const Dtype dtype = ParseDtype(question.at("dtype").get<std::string>());
-  return {{name, Answer(exact.Evaluate(quantity, inputs, dtype))}};
-}
-
 json Answer(const ExactAddition& exact, const json& question) {
   const auto quantity = question.at("quantity").get<std::string>();
   const Dtype dtype = ParseDtype(question.at("dtype").get<std::string>());
@@ -108,6 +91,27 @@ json Answer(const ExactAddition& exact, const json& question) {
   if (quantity == "table") return {{"rows", Answer(exact.Rows(numbers("positions"), dtype))}};
   Require(quantity == "embed", "quantity '{}' is not known here", quantity);
   return {{quantity, Answer(exact.Embed(numbers("positions"), numbers("x"), dtype))}};
+}
+
+json Answer(const ExactAttention& exact, const json& question) {
+  const auto name = question.at("quantity").get<std::string>();
+  const auto quantity = ParseVariant<AttentionQuantity>("quantity", name);
+  NamedInputs inputs;
+  for (const Weight& wanted : exact.InputsOf(quantity)) {
+    ExactTensor tensor{wanted.shape, Numbers(question.at(std::string(wanted.name)))};
+    int64_t of_one_row = 1;
+    for (size_t i = 1; i < wanted.shape.size(); ++i) of_one_row *= wanted.shape[i];
+    tensor.shape[0] = static_cast<int64_t>(tensor.values.size()) / of_one_row;
+    inputs.tensors.emplace(wanted.name, std::move(tensor));
+  }
+  if (quantity != AttentionQuantity::buckets) {
+    const Dtype dtype = ParseDtype(question.at("dtype").get<std::string>());
+    return {{name, Answer(exact.Evaluate(quantity, inputs, dtype))}};
+  }
+  const std::vector<int64_t> buckets = exact.Buckets(inputs);
+  return {{name, Answer(RoundedValues{.values = {buckets.begin(), buckets.end()},
+                                      .proofs = std::vector(buckets.size(), Proof::exact),
+                                      .distances = std::vector<int32_t>(buckets.size())})}};
 }
 
 json Answer(const ExactRotation& exact, const json& question) {

@@ -107,19 +107,6 @@ const std::vector<Worked> kWorked = {
 
 bool IsNegative(const std::string& printed) { return printed.starts_with('-'); }
 
-// Printed digits are rounded, not cut: the last one may be one higher, so it is compared rounded.
-std::string Rounded(const std::string& printed, DoubleDouble value) {
-  std::string digits = DigitsOf(printed);
-  const Real<38> size = boost::multiprecision::abs(Sum(value));
-  std::string text =
-      size.str(static_cast<std::streamsize>(digits.size()) - 1, std::ios::scientific);
-  std::string rounded;
-  for (const char c : text.substr(0, text.find('e'))) {
-    if (c >= '0' && c <= '9') rounded += c;
-  }
-  return rounded;
-}
-
 TEST(sinusoidal, WorkedValuesHoldToEveryDigit) {
   for (const Worked& worked : kWorked) {
     const std::vector<DoubleDouble> row = RowAt(worked.settings, worked.position);
@@ -130,7 +117,7 @@ TEST(sinusoidal, WorkedValuesHoldToEveryDigit) {
         continue;
       }
       // Trailing zeros are not printed.
-      std::string digits = Rounded(worked.row[i], row[i]);
+      std::string digits = RoundedLike(worked.row[i], row[i]);
       EXPECT_EQ(digits, DigitsOf(worked.row[i])) << worked.name << " " << i;
       EXPECT_EQ(row[i].high < 0, IsNegative(worked.row[i])) << worked.name << " " << i;
     }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "posgauge/verify/computed_softmax.h"
 #include "posgauge/verify/declared_arithmetic.h"
 
 namespace posgauge {
@@ -99,7 +100,8 @@ inline std::array<int64_t, 2> FloorRange(const Emulated& x) {
   const auto floor = static_cast<int64_t>(std::floor(x.value));
   return {floor, floor};
 }
-inline double Approximately(const Emulated& x) { return x.value; }
+inline bool LooksLess(const Emulated& a, const Emulated& b) { return a.value < b.value; }
+inline bool IsZero(const Emulated& x) { return x.value == 0; }
 inline Emulated Sum(const std::vector<Emulated>& terms) {
   const Arithmetic arithmetic = emulated_detail::Current().sums;
   double sum = 0;
@@ -107,6 +109,11 @@ inline Emulated Sum(const std::vector<Emulated>& terms) {
     sum = Emulated::Round(arithmetic, sum + Emulated::Round(arithmetic, term.value));
   }
   return Emulated(sum);
+}
+inline std::vector<Emulated> SoftmaxMean(const std::vector<Emulated>& scores,
+                                         const std::vector<std::vector<Emulated>>& values) {
+  return ComputedSoftmaxMean(scores, values,
+                             [](const Emulated& a, const Emulated& b) { return a - b; });
 }
 inline Emulated Held(const Emulated& x) {
   return Emulated(Emulated::Round(emulated_detail::Current().held, x.value));

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "posgauge/verify/computed_softmax.h"
 #include "posgauge/verify/double_double.h"
 #include "posgauge/verify/frequency_error.h"
 
@@ -78,8 +79,6 @@ Tracked Folded(double value, Arithmetic arithmetic) {
   const Loss loss = LossOf(arithmetic, Current().flush_to_zero, value);
   return Finish(value, 0, 0, loss.relative * std::fabs(value) + loss.absolute, 0, arithmetic);
 }
-
-bool IsZero(const Tracked& x) { return x.value == 0 && x.IsConstant(); }
 
 // What a function returns whose operands move it by `own` and `before`.
 Tracked FunctionResult(double value, double own, double before) {
@@ -325,6 +324,27 @@ Tracked Sum(const std::vector<Tracked>& terms) {
     return Finish(value, own, HUGE_VAL, 0, size, arithmetic);
   }
   return Rounded(value, own, before * (1 + Compound(count, kRoundoff)), size, arithmetic, false);
+}
+
+// What a kernel subtracts, m', is some number within e of the highest score m, e the largest error
+// of a score. exp(m - m') is a factor of all weights alike and leaves the average as it is, so m
+// may stand for m' but in the rounding of the difference, which is relative to |s - m'| <= |s - m|
+// + e.
+std::vector<Tracked> SoftmaxMean(const std::vector<Tracked>& scores,
+                                 const std::vector<std::vector<Tracked>>& values) {
+  double largest_error = 0;
+  for (const Tracked& score : scores)
+    largest_error = std::max(largest_error, score.own + score.error);
+  return ComputedSoftmaxMean(scores, values, [&](const Tracked& score, const Tracked& highest) {
+    const Arithmetic arithmetic = Current().elementwise;
+    Tracked of_kernel(highest.value);
+    of_kernel.arithmetic = highest.arithmetic;
+    Tracked difference = score + -of_kernel;
+    const double more = 2 * UnitRoundoff(arithmetic) * largest_error;
+    difference.before = Upward(difference.before + more);
+    difference.error = Upward(difference.error + more);
+    return difference;
+  });
 }
 
 Tracked Held(const Tracked& x) {

@@ -59,10 +59,17 @@ Tracked Hull(const Tracked& a, const Tracked& b);
 /// Of x and of what a kernel computes, within 2^53.
 std::array<int64_t, 2> FloorRange(const Tracked& x);
 
-inline double Approximately(const Tracked& x) { return x.value; }
+inline bool LooksLess(const Tracked& a, const Tracked& b) { return a.value < b.value; }
+
+/// A constant zero.
+inline bool IsZero(const Tracked& x) { return x.value == 0 && x.IsConstant(); }
 
 /// In any order, with any number of partial sums, fused or not.
 Tracked Sum(const std::vector<Tracked>& terms);
+
+/// As a kernel computes it (verify/computed_softmax.h), whichever score it takes for the highest.
+std::vector<Tracked> SoftmaxMean(const std::vector<Tracked>& scores,
+                                 const std::vector<std::vector<Tracked>>& values);
 
 /// Rounded to the arithmetic of parameters, where it is not a number of it already.
 Tracked Held(const Tracked& x);

@@ -1,126 +1,160 @@
-"""Schemes that act in attention, from the papers and the code that follows them.
+"""Attention without positional encoding, which every scheme that acts in it extends.
 
-s_ij = scale <q_i, k_j> + bias(i, j), then softmax over the keys that are seen, then the average of
-their values (Vaswani et al., arXiv:1706.03762, eq. 1). A scheme gives its bias.
+Vaswani et al., arXiv:1706.03762, eq. 1.
 """
+import collections
 import math
 from fractions import Fraction
 
 from mpmath import iv
 from mpmath.libmp import from_man_exp
 
-from independent.ball import (ZERO, add, ball_of_float, ball_of_fraction, ball_of_interval,
-                              multiply)
-from independent.reals import interval
-
-QUANTITIES = ["slopes", "buckets", "bias", "scores", "attention"]
-
-
-class Alibi:
-    """Press, Smith, Lewis, arXiv:2108.12409, sec. 3, with slopes by the recursion of the authors'
-    code: those of the largest power of two, then every second one of twice that power."""
-
-    yields = ("slopes", "bias", "scores", "attention")
-
-    def __init__(self, scheme):
-        self.scheme = scheme
-        total = scheme["total_heads"] or scheme["heads"]
-        exponents = self.exponents(total)
-        self.own = exponents[scheme["first_head"]:scheme["first_head"] + scheme["heads"]]
-
-    def exponents(self, heads):
-        """-log2 of the slopes of a model with so many heads."""
-        power = 1 << (heads.bit_length() - 1)
-        step = Fraction(self.scheme["max_bias"]) / power
-        first = [step * (h + 1) for h in range(power)]
-        if power == heads:
-            return first
-        return first + self.exponents(2 * power)[0::2][:heads - power]
-
-    def slope(self, head, bits):
-        exponent = self.own[head]
-        if exponent.denominator == 1:
-            return 1, 0, -int(exponent)
-        return ball_of_interval(iv.exp(-interval(exponent) * iv.log(iv.mpf(2))))
-
-    def bias(self, head, query, key, given, bits):
-        i, j, last = Fraction(query), Fraction(key), Fraction(given["key_positions"][-1])
-        along = {"relative": j - i, "symmetric": -abs(i - j), "key": j,
-                 "key_from_last": j - last}[self.scheme["form"]]
-        return multiply(self.slope(head, bits), ball_of_fraction(along, bits))
-
-
-ATTENTION = {"alibi": Alibi}
-
-
-class InAttention:
-    """The quantities of one scheme. Inputs are flat lists, in C order."""
-
-    def __init__(self, scheme):
-        self.scheme = scheme
-        self.equations = ATTENTION[scheme["scheme"]](scheme)
-
-    def slopes(self, bits):
-        return [[self.equations.slope(head, bits) for head in range(self.scheme["heads"])]]
-
-    def bias(self, bits, **given):
-        return [[self.equations.bias(head, i, j, given, bits)
-                 for head in range(self.scheme["heads"])
-                 for i in given["query_positions"] for j in given["key_positions"]]]
-
-    def scores(self, bits, **given):
-        return [[score if self.sees(given, i, j) else -math.inf
-                 for head in range(self.scheme["heads"])
-                 for i in range(len(given["query_positions"]))
-                 for j, score in enumerate(self.row(head, i, given, bits))]]
-
-    def attention(self, bits, **given):
-        heads, width = self.scheme["heads"], self.scheme["head_dim"]
-        result = []
-        for i in range(len(given["query_positions"])):
-            for head in range(heads):
-                row = self.row(head, i, given, bits)
-                seen = [j for j in range(len(row)) if self.sees(given, i, j)]
-                highest = max(row[j][0] * Fraction(2) ** row[j][2] for j in seen)
-                weights = {j: iv.exp(interval_of(row[j]) - interval(highest)) for j in seen}
-                total = sum(weights.values())
-                for c in range(width):
-                    values = {j: given["v"][(j * heads + head) * width + c] for j in seen}
-                    out = sum(weights[j] * interval(Fraction(values[j])) for j in seen) / total
-                    result.append(ball_of_interval(out))
-        return [result]
-
-    def sees(self, given, i, j):
-        return not self.scheme["causal"] or given["key_positions"][j] <= given["query_positions"][i]
-
-    def row(self, head, i, given, bits):
-        """Scores of one query with every key."""
-        heads, width = self.scheme["heads"], self.scheme["head_dim"]
-        scale = self.scale(bits)
-        row = []
-        for j, key in enumerate(given["key_positions"]):
-            dot = ZERO
-            for c in range(width):
-                dot = add(dot, multiply(ball_of_float(given["q"][(i * heads + head) * width + c]),
-                                        ball_of_float(given["k"][(j * heads + head) * width + c])))
-            score = multiply(scale, dot)
-            if hasattr(self.equations, "bias"):
-                score = add(score, self.equations.bias(head, given["query_positions"][i], key,
-                                                       given, bits))
-            row.append(score)
-        return row
-
-    def scale(self, bits):
-        width = self.scheme["head_dim"]
-        if self.scheme["scale"] == "one":
-            return 1, 0, 0
-        root = math.isqrt(width)
-        if root * root == width:
-            return ball_of_fraction(Fraction(1, root), bits)
-        return ball_of_interval(1 / iv.sqrt(iv.mpf(width)))
+from independent.ball import (ONE, ZERO, add, ball_of_float, ball_of_fraction, ball_of_interval,
+                              cos_sin, dyadic, multiply)
+from independent.powers import Power
 
 
 def interval_of(ball):
     middle, radius, exponent = ball
     return iv.make_mpf((from_man_exp(middle - radius, exponent),
                         from_man_exp(middle + radius, exponent)))
+
+
+def exp(ball):
+    if ball == ZERO or ball[:2] == (0, 0):
+        return ONE
+    middle, radius, exponent = ball
+    if dyadic(middle + radius, exponent) < -20000:
+        return 1, 1, -28853  # in 0..2^-28852, and e^-20000 < 2^-28853
+    return ball_of_interval(iv.exp(interval_of(ball)))
+
+
+def divide(a, b, bits):
+    if not a[1] and not b[1]:
+        return ball_of_fraction(fraction(a) / fraction(b), bits)
+    return ball_of_interval(interval_of(a) / interval_of(b))
+
+
+def fraction(ball):
+    return dyadic(ball[0], ball[2])
+
+
+def total(balls):
+    result = ZERO
+    for ball in balls:
+        result = add(result, ball)
+    return result
+
+
+def dot(a, b):
+    """Of balls."""
+    return total(multiply(x, y) for x, y in zip(a, b))
+
+
+def from_fraction_or_interval(x, bits):
+    return ball_of_fraction(x, bits) if isinstance(x, Fraction) else ball_of_interval(x)
+
+
+class Plain:
+    """softmax(q k / sqrt(d)), nothing added. The parent of the others: positions and tensors of a
+    call as balls, positions as Fractions."""
+
+    def __init__(self, scheme, bits, given):
+        self.scheme, self.bits = scheme, bits
+        self.given = {name: [ball_of_float(x) for x in values] for name, values in given.items()}
+        self.queries = [Fraction(x) for x in given.get("query_positions", [])]
+        self.keys = [Fraction(x) for x in given.get("key_positions", [])]
+        self.kept = {}
+        root = math.isqrt(scheme["head_dim"])
+        if scheme["scale"] == "one":
+            self.scale = ONE
+        elif root ** 2 == scheme["head_dim"]:
+            self.scale = None
+            self.root = root
+        else:
+            self.scale = ball_of_interval(1 / iv.sqrt(iv.mpf(scheme["head_dim"])))
+
+    def scaled(self, x):
+        if self.scale is None:
+            return divide(x, (self.root, 0, 0), self.bits)
+        return multiply(self.scale, x)
+
+    def heads(self):
+        return range(self.scheme["heads"])
+
+    def row(self, name, row, head):
+        """[head_dim] of q, k or v."""
+        d = self.scheme["head_dim"]
+        at = (row * self.scheme["heads"] + head) * d
+        return self.given[name][at:at + d]
+
+    def dot(self, head, i, j):
+        return dot(self.row("q", i, head), self.row("k", j, head))
+
+    def sees(self, i, j):
+        return not self.scheme["causal"] or self.keys[j] <= self.queries[i]
+
+    def bias(self, head, i, j):  # pylint: disable=unused-argument
+        return ZERO
+
+    def score(self, head, i, j):
+        return add(self.scaled(self.dot(head, i, j)), self.bias(head, i, j))
+
+    def value(self, head, i, j):  # pylint: disable=unused-argument
+        return self.row("v", j, head)
+
+    def output(self, head, i):
+        seen = [j for j in range(len(self.keys)) if self.sees(i, j)]
+        scores = [self.score(head, i, j) for j in seen]
+        values = [self.value(head, i, j) for j in seen]
+        highest = max(Fraction(round(fraction(score))) for score in scores)
+        shift = int(-highest), 0, 0
+        weights = [exp(add(score, shift)) for score in scores]
+        sum_of_weights = total(weights)
+        result = []
+        for channel in zip(*values):
+            mean = self.rational_mean(scores, channel)
+            result.append(ball_of_fraction(mean, self.bits) if mean is not None else
+                          divide(dot(weights, channel), sum_of_weights, self.bits))
+        return result
+
+    @staticmethod
+    def rational_mean(scores, values):
+        """The output where it is rational. Exponentials of different algebraic numbers are linearly
+        independent (Lindemann, Weierstrass), so the keys of equal score must have one mean, the
+        same for every score. One key alone may have any score."""
+        if any(value[1] for value in values):
+            return None
+        if len({fraction(value) for value in values}) == 1:
+            return fraction(values[0])
+        if any(score[1] for score in scores):
+            return None
+        groups = collections.defaultdict(list)
+        for score, value in zip(scores, values):
+            groups[fraction(score)].append(fraction(value))
+        means = {sum(group) / len(group) for group in groups.values()}
+        return means.pop() if len(means) == 1 else None
+
+
+class Waves(Plain):
+    """Sinusoids of positions."""
+
+    def waves(self, first, width):
+        key = "waves", first
+        if key not in self.kept:
+            power, self.kept[key] = Power([Fraction(self.scheme["base"])]), []
+            for k in range(first, first + width // 2):
+                exponents = [Fraction(-2 * k, width)]
+                exact = power.rational(exponents)
+                self.kept[key].append(from_fraction_or_interval(
+                    power.interval(exponents) if exact is None else exact, self.bits))
+        return self.kept[key]
+
+    def turns(self, position, first, width):
+        """(cos, sin) of every wave."""
+        key = "turns", position
+        if key not in self.kept:
+            at = ball_of_fraction(position, self.bits)
+            self.kept[key] = [cos_sin(multiply(at, wave), self.bits)
+                              for wave in self.waves(first, width)]
+        return self.kept[key]

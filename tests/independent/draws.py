@@ -5,22 +5,26 @@ import random
 import struct
 from fractions import Fraction
 
-from independent.oracle import ADDITIONS, ATTENTION, FORMATS, SCHEMES
+from independent.attention_draws import AttentionDraw
+from independent.oracle import ADDITIONS, ATTENTIONS, FORMATS, SCHEMES
 
 DTYPES = list(FORMATS)
 QUANTITIES = ["frequencies", "magnitude", "softmax_multiplier", "table", "rotate",
               "rotate_backward", "scores"]
 OF_ADDITIONS = ["frequencies", "table", "embed"]
+# Beyond scores and attention.
+OF_ATTENTIONS = {"alibi": ["slopes", "bias"], "t5": ["buckets", "bias"], "kerple": ["bias"],
+                 "sandwich": ["bias"], "fire": ["bias"]}
 LONGEST = 1 << 40
 
 
 def quantities_of(name):
-    if name in ATTENTION:
-        return list(ATTENTION[name].yields)
+    if name in ATTENTIONS:
+        return OF_ATTENTIONS.get(name, []) + ["scores", "attention"]
     return OF_ADDITIONS if name in ADDITIONS else QUANTITIES
 
 
-class Draw:
+class Draw(AttentionDraw):
     """Random parameters and inputs, edges included."""
 
     def __init__(self, seed):
@@ -214,23 +218,6 @@ class Draw:
                 "start": self.one_of(0, 0, 1, 2, -3, lambda: r.randint(-4096, 4096)),
                 "padding_index": self.one_of(None, None, 0, 1)}
 
-    def alibi(self, widest):
-        r = self.random
-        heads = self.one_of(1, 2, 3, 4, 8, 12, lambda: r.randint(1, 256)) if widest > 2 else 3
-        before, after = self.one_of((0, 0), (0, 0), lambda: (r.randint(0, 9), r.randint(0, 9)))
-        return {"scheme": "alibi", **self.attention(heads),
-                "max_bias": float(self.one_of(8, 8, 4, 16, lambda: r.randint(1, 16),
-                                              lambda: self.log_uniform(0.1, 1024))),
-                "form": r.choice(["relative", "symmetric", "key", "key_from_last"]),
-                "total_heads": before + heads + after if before + after else None,
-                "first_head": before}
-
-    def attention(self, heads):
-        """What all schemes of attention share."""
-        r = self.random
-        return {"heads": heads, "head_dim": self.one_of(1, 2, 3, 4, 5), "causal": r.random() < 0.7,
-                "scale": self.one_of("inverse_sqrt", "inverse_sqrt", "one")}
-
     def row_positions(self, scheme, count):
         """Positions that plus the start are binary64 numbers, the padding row often among them."""
         start, padding, drawn = scheme["start"], scheme["padding_index"], []
@@ -287,8 +274,6 @@ class Draw:
 # Parameters where something switches, each with the fields that make it; the rest is drawn.
 WIDE = {"head_dim": 64, "rotary_dim": 64, "rotary_offset": 0}
 EDGES = {
-    "alibi": [{"heads": heads, "total_heads": None, "first_head": 0, "max_bias": max_bias}
-              for heads in (1, 2, 3, 6, 12, 16, 112) for max_bias in (4.0, 8.0, 16.0)],
     "sinusoidal": [
         {"width": 2, "layout": "interleaved", "frequency_shift": None, "odd_width": "refuse"},
         {"width": 2, "layout": "halves", "frequency_shift": 0, "odd_width": "refuse"},
@@ -343,9 +328,9 @@ EDGES = {
 def questions(draw, least):
     """Edges and then draws, until every cell (scheme, quantity) has at least `least` values. To be
     sent the number of values of each answer, None where the scheme is refused."""
-    for name in [*SCHEMES, *ADDITIONS, *ATTENTION]:
+    for name in [*SCHEMES, *ADDITIONS, *ATTENTIONS]:
         have, quantities = collections.Counter(), quantities_of(name)
-        edges = list(EDGES[name])
+        edges = list(EDGES.get(name, []))
         while edges or any(have[quantity] < least for quantity in quantities):
             few = not edges and all(have[quantity] >= least for quantity in quantities
                                     if quantity not in ("magnitude", "softmax_multiplier"))
@@ -362,6 +347,8 @@ def questions(draw, least):
                     dtypes = DTYPES
                 elif few or have[quantity] >= least:
                     continue
+                elif quantity == "buckets":
+                    dtypes = ["f64"]  # integers, which every other dtype would round
                 for dtype in dtypes:
                     question = {"scheme": scheme, "quantity": quantity, "dtype": dtype,
                                 **inputs(draw, scheme, quantity)}
@@ -374,6 +361,8 @@ def questions(draw, least):
 
 def inputs(draw, scheme, quantity):
     r = draw.random
+    if scheme["scheme"] in ATTENTIONS:
+        return draw.attention_inputs(scheme, quantity)
     if scheme["scheme"] in ADDITIONS:
         rows = r.randint(1, 3)
         positions = draw.row_positions(scheme, rows)
@@ -383,8 +372,6 @@ def inputs(draw, scheme, quantity):
             # The smallest numbers beside a sine are beyond the reference's 1025 bits.
             return {"positions": positions, "x": draw.embedding(rows * scheme["width"])}
         return {}
-    if scheme["scheme"] in ATTENTION:
-        return attention_inputs(draw, scheme, quantity)
     h = scheme["head_dim"]
     if quantity == "table":
         return {"positions": draw.positions(r.randint(1, 4))}
@@ -402,28 +389,3 @@ def inputs(draw, scheme, quantity):
                 "k": draw.vector(keys * heads * h, finite=True),
                 "scale": float(draw.one_of(1, h ** -0.5, 0.125, -1, 1e-30, 0))}
     return {}
-
-
-def attention_inputs(draw, scheme, quantity):
-    """Whole positions in ascending order, every query seeing a key; vectors of moderate size, whose
-    products 1025 bits hold."""
-    r = draw.random
-    if quantity == "slopes":
-        return {}
-    rows = scheme["heads"] * scheme["head_dim"]
-    start = draw.one_of(0, lambda: r.randint(0, 1 << 17), lambda: r.randint(0, 1 << 31))
-    keys = sorted({start + draw.one_of(0, lambda: r.randint(0, 8), lambda: r.randint(0, 4096))
-                   for _ in range(r.randint(1, 4))})
-    queries = [draw.one_of(keys[0], keys[-1], lambda: keys[0] + r.randint(0, 4096))
-               for _ in range(r.randint(1, 2))]
-    given = {"query_positions": list(map(float, queries)), "key_positions": list(map(float, keys))}
-
-    def vectors(count):
-        return [r.choice([r.gauss(0, 1), r.randint(-64, 64) / 16, 0.0]) for _ in range(count * rows)]
-
-    if quantity in ("scores", "attention"):
-        given.update(q=vectors(len(queries)), k=vectors(len(keys)))
-    if quantity == "attention":
-        # One visible key gives v itself, by a quotient that an interval cannot call a tie.
-        given.update(v=[r.gauss(0, 1) for _ in range(len(keys) * rows)])
-    return given

@@ -12,7 +12,7 @@ from fractions import Fraction
 from mpmath import iv
 
 from independent.additions import ADDITIONS
-from independent.attention import ATTENTION, InAttention
+from independent.attentions import ATTENTIONS
 from independent.ball import (FORMATS, ONE, WITH_DISTANCES, ZERO, add, ball_of_float,
                               ball_of_fraction, ball_of_interval, cos_sin, multiply, negate,
                               round_ball)
@@ -26,7 +26,7 @@ PRECISIONS = (400, 1200, 4800)
 def of(scheme):
     """The oracle for a scheme, given as JSON has it with every field present."""
     name = scheme["scheme"]
-    return (AddedRows if name in ADDITIONS else Attending if name in ATTENTION else Oracle)(scheme)
+    return (AddedRows if name in ADDITIONS else Attending if name in ATTENTIONS else Oracle)(scheme)
 
 
 class Oracle:
@@ -137,9 +137,6 @@ class Oracle:
     def scores(self, bits, query_positions, key_positions, q, k, heads, scale):
         a = self.factor("magnitude", bits)
         gain, scale_ball = multiply(a, a), ball_of_float(scale)
-        fraction = getattr(self.equations, "magnitude_squared", None)
-        # Pairs that stand still may leave an exact number, which the shared radius of `after` hides.
-        still = ZERO in self.frequencies(bits)[0]
         queries = self.heads(q, query_positions, heads, bits)
         keys = self.heads(k, key_positions, heads, bits)
         result = []
@@ -149,16 +146,12 @@ class Oracle:
                     query, key = queries[i * heads + head], keys[j * heads + head]
                     if p == t:  # a rotation keeps the inner product
                         turned = dot(query.before, key.before)
-                    elif bits < PRECISIONS[-1] and not still:
+                    elif bits < PRECISIONS[-1]:
                         turned = dot(query.after, key.after)
                     else:
                         turned = self.relative(query, key, p, t, bits)
                     plain = dot(query.copied, key.copied)
-                    if p == t and fraction is not None:  # all of it is rational
-                        exact = Fraction(scale) * (number(plain) + fraction * number(turned))
-                        real = ball_of_fraction(exact, bits)
-                    else:
-                        real = multiply(scale_ball, add(plain, multiply(gain, turned)))
+                    real = multiply(scale_ball, add(plain, multiply(gain, turned)))
                     result.append(real)
         return [result]
 
@@ -205,11 +198,37 @@ class AddedRows(Oracle):
         return [self.equations.embed(positions, x, bits)]
 
 
-class Attending(InAttention):
+class Attending(Oracle):
     """Answers for one scheme that acts in attention."""
 
     OUTPUTS = {}
-    ask = Oracle.ask
+
+    def __init__(self, scheme):  # pylint: disable=super-init-not-called
+        self.scheme = scheme
+
+    def of(self, bits, given):
+        return ATTENTIONS[self.scheme["scheme"]](self.scheme, bits, given)
+
+    def slopes(self, bits, **given):
+        return [self.of(bits, given).slopes()]
+
+    def buckets(self, bits, **given):
+        return [self.of(bits, given).buckets()]
+
+    def bias(self, bits, **given):
+        call = self.of(bits, given)
+        return [[call.bias(head, i, j) for head in call.heads()
+                 for i in range(len(call.queries)) for j in range(len(call.keys))]]
+
+    def scores(self, bits, **given):  # pylint: disable=arguments-differ
+        call = self.of(bits, given)
+        return [[call.score(head, i, j) if call.sees(i, j) else -math.inf for head in call.heads()
+                 for i in range(len(call.queries)) for j in range(len(call.keys))]]
+
+    def attention(self, bits, **given):
+        call = self.of(bits, given)
+        return [[real for i in range(len(call.queries)) for head in call.heads()
+                 for real in call.output(head, i)]]
 
 
 class Head:
@@ -233,13 +252,6 @@ class Vector:
         self.middles = [ball[0] << (ball[2] - self.exponent) for ball in balls]
         self.radius = max((ball[1] << (ball[2] - self.exponent) for ball in balls), default=0)
         self.size = sum(map(abs, self.middles))
-
-
-def number(ball):
-    """Of a ball without radius."""
-    middle, radius, exponent = ball
-    assert radius == 0
-    return Fraction(middle) * Fraction(2) ** exponent
 
 
 def dot(a, b):
@@ -276,7 +288,7 @@ def same(a, b):
 
 def may_be_unaware(scheme, quantity):
     """Whether the reference may call an exact number proven. That of a blended frequency is exact
-    where all weights happen to be rational, and an average where one key is seen alone: it need not
-    see that."""
+    where all weights happen to be rational, which it need not see; nor that keys of different
+    scores have values of the same mean."""
     blended = scheme["scheme"] in ("llama3", "yarn") or scheme.get("form") == "mixed"
     return quantity == "attention" or (quantity == "frequencies" and blended)
