@@ -46,8 +46,6 @@ std::vector<RoundedValues> Evaluate(const ExactRotation& exact, const Case& gold
       return {exact.Rotate(input("positions"), input("x"), heads("x"), dtype)};
     case Quantity::rotate_backward:
       return {exact.RotateBackward(input("positions"), input("x"), heads("x"), dtype)};
-    case Quantity::embed:
-      break;  // of additions
     case Quantity::scores:
       return {exact.Scores(input("query_positions"), input("key_positions"), input("q"), input("k"),
                            heads("q"), golden_case.inputs.at("scale").Value(0), dtype)};
