@@ -55,11 +55,19 @@ bool AreConsecutive(const std::vector<double>& positions) {
   return !positions.empty() && std::trunc(positions[0]) == positions[0];
 }
 
-template <class T>
-std::vector<T> Offsets(const std::vector<double>& keys, double from) {
-  std::vector<T> offsets(keys.size());
-  for (size_t j = 0; j < keys.size(); ++j) offsets[j] = static_cast<T>(keys[j] - from);
+// Exact where positions are whole, rounded once otherwise.
+std::vector<double> Offsets(const std::vector<double>& keys, double from) {
+  std::vector<double> offsets(keys.size());
+  for (size_t j = 0; j < keys.size(); ++j) offsets[j] = keys[j] - from;
   return offsets;
+}
+
+template <class Params>
+void RequirePositions(const Params& params, const std::vector<double>& queries,
+                      const std::vector<double>& keys) {
+  if constexpr (requires { params.CheckPositions(queries, keys); }) {
+    params.CheckPositions(queries, keys);
+  }
 }
 
 // Rows of biases of one head at a time, each made as seldom as the scheme allows.
@@ -69,11 +77,12 @@ class BiasRows {
   BiasRows(const Call& call, const Params& params, const std::vector<double>& queries,
            const std::vector<double>& keys)
       : params_(params), by_(BiasRowsBy(params)), queries_(queries), keys_(keys) {
+    RequirePositions(params, queries, keys);
     for (const Weight& weight : WeightsOf(params)) {
       weights_[std::string(weight.name)] = ReadWeight<T>(call, weight);
     }
-    if (by_ != RowsBy::distance) key_ = Offsets<T>(keys, 0);
-    if (by_ == RowsBy::key && !keys.empty()) offset_ = Offsets<T>(keys, keys.back());
+    if constexpr (requires { SharedByHeads(params); }) of_all_heads_ = SharedByHeads(params);
+    if (by_ == RowsBy::key && !keys.empty()) offset_ = Offsets(keys, keys.back());
     sliding_ = by_ == RowsBy::distance && AreConsecutive(queries) && AreConsecutive(keys);
     if (sliding_) {
       // Query i sees the distances from entry queries - 1 - i on.
@@ -81,7 +90,7 @@ class BiasRows {
       for (size_t i = 0; i < queries.size() + keys.size() - 1; ++i) {
         distances.push_back(keys[0] - queries.back() + static_cast<double>(i));
       }
-      offset_ = Offsets<T>(distances, 0);
+      SetOffsets(std::move(distances));
     }
     shared_.resize(sliding_ ? offset_.size() : keys.size());
   }
@@ -93,27 +102,46 @@ class BiasRows {
 
   void StartHead(int64_t head) {
     fill_ = FastBias<T>(params_, weights_, head);
-    if (IsShared() && !keys_.empty() && !queries_.empty()) {
-      fill_({0, offset_.data(), key_.data(), shared_.size(), shared_.data()});
+    if constexpr (requires { FastFactors<T>(params_, weights_, head); }) {
+      fill_factors_ = FastFactors<T>(params_, weights_, head);
+      if (fill_factors_) factors_.resize(shared_.size());
     }
+    if (IsShared() && !keys_.empty() && !queries_.empty()) Fill(0, shared_.size());
   }
 
-  // [keys], valid until the next call.
-  const T* Row(size_t query) {
-    if (IsShared()) return shared_.data() + WindowOf(query);
-    offset_ = Offsets<T>(keys_, queries_[query]);
-    fill_({queries_[query], offset_.data(), key_.data(), keys_.size(), shared_.data()});
-    return shared_.data();
+  /// [keys], valid until the next call; no factors is a null pointer.
+  struct OfQuery {
+    const T *bias, *factors;
+  };
+  OfQuery Row(size_t query) {
+    if (!IsShared()) {
+      SetOffsets(Offsets(keys_, queries_[query]));
+      Fill(queries_[query], keys_.size());
+    }
+    const size_t first = IsShared() ? WindowOf(query) : 0;
+    return {shared_.data() + first, factors_.empty() ? nullptr : factors_.data() + first};
   }
 
  private:
+  void SetOffsets(std::vector<double> offsets) {
+    offset_ = std::move(offsets);
+    if (of_all_heads_) of_all_heads_(offset_.data(), offset_.size());
+  }
+  void Fill(double query, size_t count) {
+    const double* positions = by_ == RowsBy::distance ? nullptr : keys_.data();
+    fill_({query, offset_.data(), positions, count, shared_.data()});
+    if (fill_factors_) fill_factors_({query, offset_.data(), positions, count, factors_.data()});
+  }
+
   const Params& params_;
   RowsBy by_;
   const std::vector<double>&queries_, &keys_;
   WeightValues<T> weights_;
   bool sliding_ = false;
-  std::vector<T> offset_, key_, shared_;
-  FillBiasRow<T> fill_;
+  MapOffsets of_all_heads_;
+  std::vector<double> offset_;
+  std::vector<T> shared_, factors_;
+  FillBiasRow<T> fill_, fill_factors_;
 };
 
 // Rows of an output, whatever its last stride.
@@ -204,14 +232,6 @@ QueriesAndKeys QueriesAndKeysIn(const Call& call, const Attention& attention, Dt
   return in;
 }
 
-template <class Params>
-void RequirePlainScores(const Params& params) {
-  if constexpr (requires { AddsToScores(params); }) {
-    Require(AddsToScores(params), "{} with these parameters does more than add to scores",
-            Params::kName);
-  }
-}
-
 }  // namespace
 
 template <class T>
@@ -245,6 +265,34 @@ void ComputeSlopes(const Call& call, Dtype dtype) {
       scheme);
 }
 
+void ComputeBuckets(const Call& call) {
+  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars(), call.Lists());
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        if constexpr (requires { Buckets(params); }) {
+          const std::vector<double> queries = PositionsIn(call, "query_positions");
+          const std::vector<double> keys = PositionsIn(call, "key_positions");
+          RequirePositions(params, queries, keys);
+          const Array out = call.Output(
+              "buckets", {Dtype::i32},
+              {static_cast<int64_t>(queries.size()), static_cast<int64_t>(keys.size())});
+          const MapOffsets to_buckets = Buckets(params);
+          for (size_t query = 0; query < queries.size(); ++query) {
+            std::vector<double> buckets = Offsets(keys, queries[query]);
+            to_buckets(buckets.data(), buckets.size());
+            for (size_t key = 0; key < keys.size(); ++key) {
+              const auto bucket = static_cast<int32_t>(buckets[key]);
+              std::memcpy(out.At(static_cast<int64_t>(query), static_cast<int64_t>(key)), &bucket,
+                          sizeof bucket);
+            }
+          }
+        } else {
+          throw ParameterError(fmt::format("{} has no buckets", Params::kName));
+        }
+      },
+      scheme);
+}
+
 void ComputeBias(const Call& call, Dtype io) {
   WithBiased(call, [&](const auto& params) {
     const std::vector<double> queries = PositionsIn(call, "query_positions");
@@ -272,7 +320,7 @@ void ComputeBias(const Call& call, Dtype io) {
           if (rows.IsShared()) {
             CopyBytes(shared.data() + rows.WindowOf(query) * size, keys.size() * size, stream, to);
           } else {
-            Store(io, rows.Row(query), keys.size(), to);
+            Store(io, rows.Row(query).bias, keys.size(), to);
           }
           writer.End(head, row);
         }
@@ -284,7 +332,6 @@ void ComputeBias(const Call& call, Dtype io) {
 
 void ComputeScores(const Call& call, Dtype io) {
   WithBiased(call, [&](const auto& params) {
-    RequirePlainScores(params);
     const Attention& attention = params.attention;
     const QueriesAndKeys in = QueriesAndKeysIn(call, attention, io);
     const size_t queries = in.query_positions.size(), keys = in.key_positions.size();
@@ -301,8 +348,9 @@ void ComputeScores(const Call& call, Dtype io) {
         const HeadRows q(in.q, head), k(in.k, head);
         for (size_t query = 0; query < queries; ++query) {
           const double at = in.query_positions[query];
+          const auto [bias, factors] = biases.Row(query);
           ScoreRow(io, q.At(query), k.At(0), k.stride(), static_cast<size_t>(attention.head_dim),
-                   keys, ScaleFor<T>(attention), biases.Row(query), row.data());
+                   keys, ScaleFor<T>(attention), factors, bias, row.data());
           for (size_t key = 0; key < keys; ++key) {
             if (!attention.Visible(at, in.key_positions[key])) {
               row[key] = -std::numeric_limits<T>::infinity();
@@ -319,7 +367,6 @@ void ComputeScores(const Call& call, Dtype io) {
 
 void ComputeAttention(const Call& call, Dtype io) {
   WithBiased(call, [&](const auto& params) {
-    RequirePlainScores(params);
     const Attention& attention = params.attention;
     const QueriesAndKeys in = QueriesAndKeysIn(call, attention, io);
     const size_t queries = in.query_positions.size(), keys = in.key_positions.size();
@@ -343,8 +390,9 @@ void ComputeAttention(const Call& call, Dtype io) {
         biases.StartHead(head);
         const HeadRows q(in.q, head), k(in.k, head), rows(v, head);
         for (size_t query = 0; query < queries; ++query) {
+          const auto [bias, factors] = biases.Row(query);
           ScoreRow(io, q.At(query), k.At(0), k.stride(), channels, keys, ScaleFor<T>(attention),
-                   biases.Row(query), scores.data());
+                   factors, bias, scores.data());
           // Only what is visible takes part: the rest may hold anything.
           values.clear();
           size_t visible = 0;

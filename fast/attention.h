@@ -12,6 +12,9 @@ namespace posgauge::fast {
 /// The quantity `slopes`, rounded once from double-double.
 void ComputeSlopes(const Call& call, Dtype dtype);
 
+/// The quantity `buckets`, exact.
+void ComputeBuckets(const Call& call);
+
 /// The quantity `bias`. Rows that go by distance or key are made once a head and copied, so that it
 /// runs at the speed of memory. Error: that of the scheme's rows, then one rounding to io.
 void ComputeBias(const Call& call, Dtype io);

@@ -140,6 +140,16 @@ HWY_INLINE void StoreAs([[maybe_unused]] D d, hn::VFromD<D> value, F16* to) {
   }
 }
 
+// Doubles rounded to the type of the tag.
+template <class DT, class V64>
+HWY_INLINE hn::VFromD<DT> FromDouble([[maybe_unused]] DT d, V64 value) {
+  if constexpr (sizeof(hn::TFromD<DT>) == sizeof(double)) {
+    return value;
+  } else {
+    return hn::DemoteTo(d, value);
+  }
+}
+
 // Straight from double. f32: one instruction. 16-bit: the double is cut after 24 bits, and the last
 // one kept is set where anything was cut (rounding to odd): with two bits more than the target has,
 // the second rounding then gives what rounding once would (Boldo and Melquiond, "When double

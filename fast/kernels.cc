@@ -1,5 +1,6 @@
 #include "posgauge/fast/kernels.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <deque>
@@ -243,6 +244,10 @@ int32_t RunSlopes(const posgauge_call* call, char* why, size_t why_size) {
   return Answer(call, why, why_size, [](const Call& c) { ComputeSlopes(c, dtype); });
 }
 
+int32_t RunBuckets(const posgauge_call* call, char* why, size_t why_size) {
+  return Answer(call, why, why_size, ComputeBuckets);
+}
+
 template <Dtype io>
 int32_t RunBias(const posgauge_call* call, char* why, size_t why_size) {
   return Answer(call, why, why_size, [](const Call& c) { ComputeBias(c, io); });
@@ -362,6 +367,10 @@ class KernelList {
       AddSlopes<Params, Dtype::f64>();
       AddSlopes<Params, Dtype::f32>();
     }
+    if constexpr (requires(const Params& params) { Buckets(params); }) {
+      Add(fmt::format("fast.buckets.{}.i32", Params::kName), "buckets", kPositionInputs,
+          "buckets:i32", "", kLargestPosition, RunBuckets, Keep(Params::kName));
+    }
     if constexpr (requires(const Params& params, const WeightValues<float>& weights) {
                     FastBias<float>(params, weights, int64_t{0});
                   }) {
@@ -380,19 +389,28 @@ class KernelList {
         Keep(Params::kName));
   }
 
+  static constexpr std::string_view kPositionInputs =
+      "query_positions:i64,i32,f64,f32 key_positions:i64,i32,f64,f32";
+
   template <class Params, Dtype io>
   void AddBiased() {
     const std::string_view name = Name(io), inside = Name(ComputeDtype(io));
-    std::string inputs = "query_positions:i64,i32,f64,f32 key_positions:i64,i32,f64,f32";
-    for (const Weight& weight : WeightsOf(Params{})) {
-      inputs += fmt::format(" {}:{}{}", weight.name, name, io == Dtype::f64 ? "" : ",f32");
+    std::string inputs(kPositionInputs);
+    const std::vector<Weight> always = WeightsOf(Params{});
+    for (const Weight& weight : WeightsOf(WithEverySwitch<Params>())) {
+      const bool optional = std::ranges::find(always, weight.name, &Weight::name) == always.end();
+      inputs += fmt::format(" {}{}:{}{}", weight.name, optional ? "?" : "", name,
+                            io == Dtype::f64 ? "" : ",f32");
     }
     const std::string rows = fmt::format(" q:{0} k:{0}", name);
-    const std::string contract = fmt::format(
-        "position=exact frequency={0}:rn trig=2ulp:{0} rotate={0} accumulate={0} "
-        "store={1}:rne flush=no",
-        inside, name);
+    const std::string of_scores = fmt::format("trig=2ulp:{0} rotate={0} accumulate={0}", inside);
+    std::string of_bias = of_scores;
+    if constexpr (requires { BiasArithmetic(Params{}); }) of_bias = BiasArithmetic(Params{});
     const auto add = [&](std::string_view quantity, std::string_view more, auto* run) {
+      const bool bias = quantity == "bias" || io == Dtype::f64;
+      const std::string contract =
+          fmt::format("position=exact frequency={}:rn {} store={}:rne flush=no", inside,
+                      bias ? of_bias : of_scores, name);
       Add(fmt::format("fast.{}.{}.{}", quantity, Params::kName, name), quantity,
           fmt::format("{}{}", inputs, more), fmt::format("{}:{}", quantity, name), contract,
           kLargestPosition, run, Keep(Params::kName));

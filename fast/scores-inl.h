@@ -1,10 +1,11 @@
 // Rows of biases and scores, and their softmax. Included by simd.cc once a target, hence no guard.
 // T is float, or double for f64; u = 2^-24 or 2^-53.
 //
-// ScaleRow     one product an element: u |result|.
-// ScoreRow     scale <q, k> + bias. q and k enter exactly, products and sums of the dot product are
-//              those of T, fused or not, in as many partial sums as there are lanes: with n
-//              channels at most n u sum |q k| (Higham 2002, sec. 4.2); then a product and a sum.
+// ScaleRow     one product an element, x rounded to T first: u |result| each.
+// ScoreRow     scale <q, k> + bias, or scale <q, k> factor + bias. q and k enter exactly, products
+//              and sums of the dot product are those of T, fused or not, in as many partial sums as
+//              there are lanes: with n channels at most n u sum |q k| (Higham 2002, sec. 4.2); then
+//              a product, perhaps another, and a sum.
 // Exponentials Highway's Exp, within an ulp where it is normal by its documentation, of a
 //              difference rounded once. trig=2ulp.
 // WeightedSum  sums of products in key order, fused or not: n u sum |w v|.
@@ -12,20 +13,20 @@
 // The sums depend on the number of lanes, so the last bits of a score differ between targets; not
 // with alignment or with what else is in the call.
 
-#include <hwy/contrib/math/math-inl.h>
-
 HWY_BEFORE_NAMESPACE();
 namespace posgauge::fast::HWY_NAMESPACE {
 
 template <class T>
-void ScaleRowOf(const T* x, T factor, bool absolute, size_t count, T* out) {
-  ForEachVector(hn::ScalableTag<T>(), 0, count, [&](auto d, size_t i) HWY_ATTR {
-    const auto value = hn::LoadU(d, x + i);
-    hn::StoreU(hn::Mul(absolute ? hn::Abs(value) : value, hn::Set(d, factor)), d, out + i);
+void ScaleRowOf(const double* x, T factor, bool absolute, size_t count, T* out) {
+  ForEachVector(hn::ScalableTag<double>(), 0, count, [&](auto d, size_t i) HWY_ATTR {
+    const hn::Rebind<T, decltype(d)> dt;
+    const auto wide = hn::LoadU(d, x + i);
+    const auto value = FromDouble(dt, absolute ? hn::Abs(wide) : wide);
+    hn::StoreU(hn::Mul(value, hn::Set(dt, factor)), dt, out + i);
   });
 }
 
-void ScaleRowF32(const float* x, float factor, bool absolute, size_t count, float* out) {
+void ScaleRowF32(const double* x, float factor, bool absolute, size_t count, float* out) {
   ScaleRowOf(x, factor, absolute, count, out);
 }
 void ScaleRowF64(const double* x, double factor, bool absolute, size_t count, double* out) {
@@ -96,27 +97,32 @@ HWY_INLINE void Dots(D d, const E* q, const std::array<const E*, kKeys>& k, size
 }
 
 void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t channels,
-              size_t keys, double scale, const void* bias, void* out) {
+              size_t keys, double scale, const void* factors, const void* bias, void* out) {
   WithElement(io, [&]<class E>(E*) HWY_ATTR {
     using T = typename ComputeOf<E>::Type;
     const hn::ScalableTag<T> d;
     const auto* query = static_cast<const E*>(q);
     const auto* first = static_cast<const E*>(k);
+    const auto* times = static_cast<const T*>(factors);
     const auto* added = static_cast<const T*>(bias);
     auto* to = static_cast<T*>(out);
     const auto factor = static_cast<T>(scale);
+    const auto score = [&](T dot, size_t j) HWY_ATTR {
+      const T scaled = factor * dot;
+      return (times == nullptr ? scaled : scaled * times[j]) + added[j];
+    };
     const auto row = [&](size_t key) { return first + static_cast<int64_t>(key) * key_stride; };
     size_t key = 0;
     std::array<T, 4> four;
     for (; key + 4 <= keys; key += 4) {
       Dots<decltype(d), E, 4>(d, query, {row(key), row(key + 1), row(key + 2), row(key + 3)},
                               channels, four);
-      for (size_t i = 0; i < 4; ++i) to[key + i] = factor * four[i] + added[key + i];
+      for (size_t i = 0; i < 4; ++i) to[key + i] = score(four[i], key + i);
     }
     std::array<T, 1> single;
     for (; key < keys; ++key) {
       Dots<decltype(d), E, 1>(d, query, {row(key)}, channels, single);
-      to[key] = factor * single[0] + added[key];
+      to[key] = score(single[0], key);
     }
   });
 }

@@ -12,8 +12,11 @@
 #include <hwy/foreach_target.h>  // must come before highway.h
 #include <hwy/highway.h>
 
+#include <hwy/contrib/math/math-inl.h>
+
 // clang-format off: the later ones use the first
 #include "posgauge/fast/convert-inl.h"
+#include "posgauge/fast/distance-inl.h"
 #include "posgauge/fast/rotate-inl.h"
 #include "posgauge/fast/rows-inl.h"
 #include "posgauge/fast/scores-inl.h"
@@ -45,6 +48,11 @@ HWY_EXPORT(Interleave);
 HWY_EXPORT(AddRow);
 HWY_EXPORT(ScaleRowF32);
 HWY_EXPORT(ScaleRowF64);
+HWY_EXPORT(Log1pRow);
+HWY_EXPORT(PowerRow);
+HWY_EXPORT(CosineSums);
+HWY_EXPORT(NetworkRowF32);
+HWY_EXPORT(NetworkRowF64);
 HWY_EXPORT(Store);
 HWY_EXPORT(CopyBytes);
 HWY_EXPORT(FlushStream);
@@ -81,12 +89,33 @@ void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out) {
   HWY_DYNAMIC_DISPATCH(AddRow)(io, x, row, width, out);
 }
 
-void ScaleRow(const float* x, float factor, bool absolute, size_t count, float* out) {
+void ScaleRow(const double* x, float factor, bool absolute, size_t count, float* out) {
   HWY_DYNAMIC_DISPATCH(ScaleRowF32)(x, factor, absolute, count, out);
 }
 
 void ScaleRow(const double* x, double factor, bool absolute, size_t count, double* out) {
   HWY_DYNAMIC_DISPATCH(ScaleRowF64)(x, factor, absolute, count, out);
+}
+
+void Log1pRow(const double* x, double rate, size_t count, double* out) {
+  HWY_DYNAMIC_DISPATCH(Log1pRow)(x, rate, count, out);
+}
+
+void PowerRow(const double* x, double exponent, size_t count, double* out) {
+  HWY_DYNAMIC_DISPATCH(PowerRow)(x, exponent, count, out);
+}
+
+void CosineSums(const double* cos, const double* sin, const double* step_cos,
+                const double* step_sin, size_t waves, double* sums) {
+  HWY_DYNAMIC_DISPATCH(CosineSums)(cos, sin, step_cos, step_sin, waves, sums);
+}
+
+void NetworkRow(const double* x, size_t count, const Network<float>& network, float* out) {
+  HWY_DYNAMIC_DISPATCH(NetworkRowF32)(x, count, network, out);
+}
+
+void NetworkRow(const double* x, size_t count, const Network<double>& network, double* out) {
+  HWY_DYNAMIC_DISPATCH(NetworkRowF64)(x, count, network, out);
 }
 
 void Store(Dtype io, const void* from, size_t count, void* to) {
@@ -100,8 +129,8 @@ void CopyBytes(const void* from, size_t count, bool stream, void* to) {
 void FlushStream() { HWY_DYNAMIC_DISPATCH(FlushStream)(); }
 
 void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t channels,
-              size_t keys, double scale, const void* bias, void* out) {
-  HWY_DYNAMIC_DISPATCH(ScoreRow)(io, q, k, key_stride, channels, keys, scale, bias, out);
+              size_t keys, double scale, const void* factors, const void* bias, void* out) {
+  HWY_DYNAMIC_DISPATCH(ScoreRow)(io, q, k, key_stride, channels, keys, scale, factors, bias, out);
 }
 
 float Exponentials(float* scores, size_t count, float highest) {

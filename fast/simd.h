@@ -71,9 +71,34 @@ void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out);
 /// Largest output in bytes that is stored through the caches.
 inline constexpr double kLargestCached = 0x1p23;
 
-/// out = factor x, or factor |x|, [count].
-void ScaleRow(const float* x, float factor, bool absolute, size_t count, float* out);
+/// out = factor x, or factor |x|, [count]; x is rounded to the type of out first.
+void ScaleRow(const double* x, float factor, bool absolute, size_t count, float* out);
 void ScaleRow(const double* x, double factor, bool absolute, size_t count, double* out);
+
+/// out = ln(1 + rate |x|), and out = |x|^exponent, 0 at 0, [count]: |x| < 2^33, 0 < exponent <= 2.
+/// Error: see distance-inl.h.
+void Log1pRow(const double* x, double rate, size_t count, double* out);
+void PowerRow(const double* x, double exponent, size_t count, double* out);
+
+/// Distances of a block of sums of cosines.
+inline constexpr size_t kCosineSteps = 64;
+
+/// sums[b] = sum over k of cos[k] step_cos[k][b] - sin[k] step_sin[k][b], [kCosineSteps], in the
+/// order of k < waves. Error: see distance-inl.h.
+void CosineSums(const double* cos, const double* sin, const double* step_cos,
+                const double* step_sin, size_t waves, double* sums);
+
+/// A hidden layer of `units`, and one unit above it.
+template <class T>
+struct Network {
+  const T *w1, *b1, *w2;  // [units]
+  T b2;
+  size_t units;
+};
+
+/// out = w2 . relu(w1 x + b1) + b2, [count]; x is rounded to T first. Error: see distance-inl.h.
+void NetworkRow(const double* x, size_t count, const Network<float>& network, float* out);
+void NetworkRow(const double* x, size_t count, const Network<double>& network, double* out);
 
 /// `count` numbers of ComputeDtype(io), rounded to io.
 void Store(Dtype io, const void* from, size_t count, void* to);
@@ -82,11 +107,11 @@ void Store(Dtype io, const void* from, size_t count, void* to);
 void CopyBytes(const void* from, size_t count, bool stream, void* to);
 void FlushStream();
 
-/// out[j] = scale <q, k_j> + bias[j], [keys]: q and k of dtype io, their channels contiguous, keys
-/// key_stride elements apart; bias and out of ComputeDtype(io). Error: see scores-inl.h. Sums
-/// depend on the number of lanes.
+/// out[j] = scale <q, k_j> factors[j] + bias[j], [keys], or without factors where they are null: q
+/// and k of dtype io, their channels contiguous, keys key_stride elements apart; factors, bias and
+/// out of ComputeDtype(io). Error: see scores-inl.h. Sums depend on the number of lanes.
 void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t channels,
-              size_t keys, double scale, const void* bias, void* out);
+              size_t keys, double scale, const void* factors, const void* bias, void* out);
 
 /// Replaces scores by e^(score - highest) and returns their sum.
 float Exponentials(float* scores, size_t count, float highest);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "posgauge/properties/attention_laws.h"
+#include "posgauge/properties/distance_laws.h"
 #include "posgauge/properties/generators.h"
 #include "posgauge/verify/hex_float.h"
 
@@ -19,37 +20,6 @@ const Params& ParamsOf(const Subject& subject) { return std::get<Params>(subject
 Subject With(const Subject& subject, const Params& params) {
   if (!subject.info().Serves(params)) throw Unsupported("the kernel does not serve that form");
   return {subject.info(), params};
-}
-
-// Over visible keys in ascending order the bias never falls: their distance shrinks. Rounding is
-// monotone, so no contract excuses a fall; two keys may round to one number.
-Verdict CheckMonotone(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer answer(subject, InputsOf(subject, c));
-  const ExactTensor &queries = answer.inputs["query_positions"],
-                    &keys = answer.inputs["key_positions"];
-  const EnclosedEach truth =
-      subject.attention().exact().Enclose(AttentionQuantity::bias, answer.inputs);
-  Comparisons comparisons;
-  uint64_t plateaus = 0, steps = 0;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
-    if (place.last == 0 || keys.At(place.last) > queries.At(place.query)) continue;
-    AttentionPlace farther = place;
-    --farther.last;
-    const double near = answer.Value(place), far = answer.Value(farther);
-    const double step =
-        truth.values[answer.Index(place)].high - truth.values[answer.Index(farther)].high;
-    const bool tells = step * (1 - 0x1p-50) > answer.Limit(place) + answer.Limit(farther);
-    ++steps;
-    if (near == far) ++plateaus;
-    comparisons.AddExact(queries.At(place.query), tells ? far < near : far <= near, [&] {
-      return Witness{.where = answer.Text(place) +
-                              fmt::format(", against the key at {}", keys.At(farther.last)),
-                     .got = HexFloat(near),
-                     .want = fmt::format("{} {}", tells ? "above" : "not below", HexFloat(far))};
-    });
-  }
-  return comparisons.Take(
-      plateaus == 0 ? "" : fmt::format("{} of {} steps are rounded away", plateaus, steps));
 }
 
 // m_(h+1) / m_h = 2^(-max_bias/n) inside the first n heads and, squared, among the rest, and
@@ -177,8 +147,7 @@ std::vector<Law> Laws(const Params& params) {
       {"geometric", "slopes fall by one factor, to 2^-max_bias", "slopes", true, CheckGeometric},
       {"doubling", "the slopes of H heads are every second one of 2 H, H a power of two", "slopes",
        true, CheckDoubling},
-      {"monotone", "the bias of a key never falls as its distance shrinks", "bias", false,
-       CheckMonotone},
+      NearestLaw(),
       {"slice", "a slice of the heads is that part of the whole", "slopes bias scores attention",
        false, CheckSlice},
       {"forms", "all forms differ by one number a row over the visible keys", "bias", false,

@@ -25,9 +25,9 @@ struct Params {
   }
 
   std::vector<Weight> Weights() const {
-    constexpr double kAboveZero = 0x1p-1022;
+    constexpr double kAboveZero = 0x1p-1022, kLargest = std::numeric_limits<double>::max();
     return {{"c", {1}, "rate of the logarithm, above 0", kAboveZero},
-            {"threshold", {1}, "L, tokens, above 0", kAboveZero},
+            {"threshold", {1}, "L, tokens, above 0", kAboveZero, kLargest, 512},
             {"w1", {mlp_width}, "first layer"},
             {"b1", {mlp_width}, "its offsets"},
             {"w2", {attention.heads, mlp_width}, "second layer"},

@@ -28,6 +28,7 @@ enum Is : size_t {
   kHeadLeak,
   // of the scheme
   kNoMask,
+  kScoreScale,
   kMaxBiasIgnored,
   kHeadsRoundedUp,
   kSliceIgnored,
@@ -42,9 +43,9 @@ enum Is : size_t {
 };
 
 constexpr std::array<std::string_view, kCount> kNames = {
-    "honest",           "position_bf16",    "queries_alike", "head_leak",      "no_mask",
-    "max_bias_ignored", "heads_rounded_up", "slice_ignored", "key_form_falls", "sign",
-    "short_sighted",    "slopes_from_zero", "nan_spreads",   "unstable"};
+    "honest",      "position_bf16",    "queries_alike",    "head_leak",     "no_mask",
+    "score_scale", "max_bias_ignored", "heads_rounded_up", "slice_ignored", "key_form_falls",
+    "sign",        "short_sighted",    "slopes_from_zero", "nan_spreads",   "unstable"};
 
 constexpr std::array kDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16};
 constexpr size_t kQuantities = kVariantNames<AttentionQuantity>.size();
@@ -70,6 +71,7 @@ bool HasEffect(size_t fault, AttentionQuantity quantity) {
       return quantity != AttentionQuantity::slopes;
     case kHeadLeak:
     case kNoMask:
+    case kScoreScale:
       return quantity == AttentionQuantity::scores || quantity == AttentionQuantity::attention;
     case kNanSpreads:
       return quantity == AttentionQuantity::attention;
@@ -105,6 +107,16 @@ void SpoilScheme(Scheme& scheme, size_t fault) {
     std::visit(
         [](auto& params) {
           if constexpr (requires { params.attention; }) params.attention.causal = false;
+        },
+        scheme);
+  }
+  if (fault == kScoreScale) {
+    std::visit(
+        [](auto& params) {
+          if constexpr (requires { params.attention; }) {
+            ScoreScale& scale = params.attention.scale;
+            scale = scale == ScoreScale::one ? ScoreScale::inverse_sqrt : ScoreScale::one;
+          }
         },
         scheme);
   }
@@ -251,7 +263,10 @@ std::string AllWeights(const std::variant<Params...>*) {
   const auto add = [&](const auto& params) {
     for (const Weight& weight : WeightsOf(params)) names.emplace(weight.name);
   };
-  (add(Params{}), ...);
+  const auto add_of = [&]<class P>(const P*) {
+    if constexpr (Attends<P>) add(WithEverySwitch<P>());
+  };
+  (add_of(static_cast<const Params*>(nullptr)), ...);
   std::string text;
   for (const std::string& name : names) text += fmt::format(" {}?:f64", name);
   return text;

@@ -11,6 +11,7 @@
 
 #include "faulty_additions.h"
 #include "faulty_attention.h"
+#include "faulty_biases.h"
 #include "numbered_runs.h"
 #include "posgauge/reference/addition.h"
 #include "posgauge/reference/all.h"
@@ -699,6 +700,7 @@ struct Library {
     }
     for (const posgauge_kernel& kernel : FaultyAdditions()) kernels.push_back(kernel);
     for (const posgauge_kernel& kernel : FaultyAttention()) kernels.push_back(kernel);
+    for (const posgauge_kernel& kernel : FaultyBiases()) kernels.push_back(kernel);
   }
 };
 

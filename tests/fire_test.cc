@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "attention_values.h"
+#include "bias_checks.h"
+#include "posgauge/fast/fire.h"
+#include "posgauge/properties/fire.h"
 
 namespace posgauge {
 namespace {
@@ -79,6 +82,36 @@ TEST(fire, WhatIsNotAboveZeroIsRefused) {
   for (const std::string wrong : {"epsilon=-1e-6", "epsilon=1.5", "mlp_width=0"}) {
     EXPECT_NE(Refusal([&] { ParseScheme("fire", {wrong}); }), "") << wrong;
   }
+}
+
+const std::vector<std::vector<std::string>> kConventions = {
+    {"heads=3", "head_dim=5"},
+    {"heads=2", "head_dim=16", "mlp_width=7", "epsilon=0"},
+    {"heads=2", "head_dim=4", "causal=false", "mlp_width=1", "epsilon=0.5"}};
+
+TEST(fire, GoodKernelsKeepTheirContractsInEveryConvention) {
+  for (const auto& settings : kConventions) {
+    ExpectContractsKept(ParseScheme("fire", settings), 24U);
+  }
+}
+
+TEST(fire, BiasesAreAdequate) {
+  for (const auto& settings : kConventions) {
+    ExpectAdequateBiases(ParseScheme("fire", settings), {"f32", "bf16", "f16"});
+  }
+}
+
+TEST(fire, FaultyKernelsBreakTheirContracts) {
+  ExpectFaultsBreakContracts(
+      ParseScheme("fire", {"heads=2", "head_dim=4", "epsilon=0.5"}),
+      {"normalised_by_key", "threshold_ignored", "epsilon_missing", "fire_missing_one"},
+      {0, 1, 16, 300, 4095, 65536});
+}
+
+TEST(fire, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(fire::AnyParams())); }
+
+TEST(fire, GeneratedParametersAreValid) {
+  EXPECT_TRUE(rc::check([] { (*fire::AnyParams()).Validate(); }));
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 #include <gtest/gtest.h>
 
 #include "attention_values.h"
+#include "bias_checks.h"
+#include "posgauge/fast/kerple.h"
+#include "posgauge/properties/kerple.h"
 
 namespace posgauge {
 namespace {
@@ -81,6 +84,41 @@ TEST(kerple, WeightsOutsideTheirRangeAreRefused) {
     EXPECT_NE(refusal("log", wrong, 1), "") << wrong;
     EXPECT_NE(refusal("power", 1, wrong), "") << wrong;
   }
+}
+
+const std::vector<std::vector<std::string>> kConventions = {
+    {"heads=3", "head_dim=5"},
+    {"heads=2", "head_dim=16", "kernel=power"},
+    {"heads=2", "head_dim=4", "causal=false", "weighted=true"},
+    {"heads=2", "head_dim=4", "kernel=power", "weighted=true", "scale=one"}};
+
+TEST(kerple, GoodKernelsKeepTheirContractsInEveryConvention) {
+  for (const auto& settings : kConventions) {
+    ExpectContractsKept(ParseScheme("kerple", settings), 24U);
+  }
+}
+
+TEST(kerple, BiasesAreAdequate) {
+  for (const auto& settings : kConventions) {
+    ExpectAdequateBiases(ParseScheme("kerple", settings), {"f64", "f32", "bf16", "f16"});
+  }
+}
+
+TEST(kerple, FaultyKernelsBreakTheirContracts) {
+  const std::vector<double> positions = {0, 1, 16, 300, 4095, 65536};
+  ExpectFaultsBreakContracts(ParseScheme("kerple", {"heads=2", "head_dim=4", "causal=false"}),
+                             {"missing_one", "log_base", "rate_ignored", "future_zero"}, positions);
+  ExpectFaultsBreakContracts(
+      ParseScheme("kerple", {"heads=2", "head_dim=4", "causal=false", "kernel=power"}),
+      {"missing_one", "exponent_doubled", "rate_ignored", "future_zero"}, positions);
+  ExpectFaultsBreakContracts(ParseScheme("kerple", {"heads=2", "head_dim=4", "weighted=true"}),
+                             {"factor_on_bias"}, positions);
+}
+
+TEST(kerple, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(kerple::AnyParams())); }
+
+TEST(kerple, GeneratedParametersAreValid) {
+  EXPECT_TRUE(rc::check([] { (*kerple::AnyParams()).Validate(); }));
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "attention_values.h"
+#include "bias_checks.h"
+#include "posgauge/fast/t5.h"
+#include "posgauge/properties/t5.h"
 
 namespace posgauge {
 namespace {
@@ -218,6 +221,106 @@ TEST(t5, WhatHasNoBucketsIsRefused) {
   for (const double wrong : {0.5, -1.25, 0x1p53, -0x1p60, HUGE_VAL, std::nan("")}) {
     EXPECT_NE(Refusal([&] { Buckets(exact, {wrong}); }), "") << wrong;
   }
+}
+
+// The starts that every kernel of ours goes by.
+TEST(t5, KernelStartsAreExactInEverySetting) {
+  for (const Setting& setting : kSettings) {
+    t5::Params params;
+    params.num_buckets = setting.num_buckets;
+    params.max_distance = setting.max_distance;
+    params.bidirectional = setting.bidirectional;
+    const std::vector<double> starts = t5::BucketStarts(params);
+    ASSERT_EQ(std::ssize(starts), setting.DirectionBuckets());
+    for (int64_t bucket = 0; bucket <= setting.ExactBuckets(); ++bucket) {
+      EXPECT_EQ(starts[static_cast<size_t>(bucket)], static_cast<double>(bucket));
+    }
+    for (size_t i = 0; i < setting.first.size(); ++i) {
+      EXPECT_EQ(starts[static_cast<size_t>(setting.ExactBuckets()) + 1 + i],
+                static_cast<double>(setting.first[i]));
+    }
+  }
+}
+
+// Powers of whole numbers among them, whose starts are whole in many buckets. The reference
+// searches in whole numbers.
+TEST(t5, KernelStartsAreTheReferencesForManyParameters) {
+  for (int64_t buckets : {2, 3, 5, 8, 12, 31, 32, 64, 160, 512}) {
+    for (int64_t distance : {9, 27, 81, 100, 128, 243, 256, 257, 343, 625, 1000, 1296, 2401, 4096,
+                             65536, 1000000, 59049 * 16, 1 << 30}) {
+      t5::Params params;
+      params.num_buckets = buckets;
+      params.max_distance = distance;
+      params.bidirectional = false;
+      if (distance <= params.ExactBuckets()) continue;
+      const auto exact = ExactAttention(params).ReadyMade("thresholds", Dtype::f64);
+      EXPECT_EQ(t5::BucketStarts(params), exact->values) << buckets << " " << distance;
+    }
+  }
+}
+
+TEST(t5, KernelBucketsOfEveryDistanceToAMillionSlow) {
+  constexpr int64_t kLast = 1 << 20;
+  const KernelInfo info = AnyKernel("fast.buckets.t5.i32");
+  for (const Setting& setting : kSettings) {
+    const Scheme scheme =
+        ParseScheme("t5", {"heads=1", fmt::format("num_buckets={}", setting.num_buckets),
+                           fmt::format("max_distance={}", setting.max_distance),
+                           fmt::format("bidirectional={}", setting.bidirectional)});
+    const Subject subject(info, scheme);
+    for (const double sign : {1.0, -1.0}) {
+      std::vector<double> keys;
+      for (int64_t n = 0; n <= kLast; ++n) keys.push_back(sign * static_cast<double>(n));
+      const Tensor buckets =
+          subject.Attend({{{"query_positions", List({0})}, {"key_positions", List(keys)}}});
+      for (int64_t n = 0; n <= kLast; ++n) {
+        int64_t expected = setting.Bucket(n);
+        if (sign > 0 && n > 0) {
+          expected = setting.bidirectional ? setting.DirectionBuckets() + expected : 0;
+        }
+        ASSERT_EQ(buckets.Value(static_cast<size_t>(n)), static_cast<double>(expected))
+            << Text(scheme) << " " << sign << " * " << n;
+      }
+    }
+  }
+}
+
+TEST(t5, KernelsRefuseFractionalPositions) {
+  const Subject subject(AnyKernel("fast.buckets.t5.i32"), ParseScheme("t5", {"heads=1"}));
+  EXPECT_THROW(subject.Attend({{{"query_positions", List({0.5})}, {"key_positions", List({0})}}}),
+               Unsupported);
+}
+
+const std::vector<std::vector<std::string>> kConventions = {
+    {"heads=3", "head_dim=5"},
+    {"heads=2", "head_dim=16", "causal=true", "bidirectional=false", "scale=inverse_sqrt"},
+    {"heads=2", "head_dim=4", "num_buckets=33", "max_distance=1000"},
+    {"heads=1", "head_dim=4", "max_distance=2147483648"}};
+
+TEST(t5, GoodKernelsKeepTheirContractsInEveryConvention) {
+  for (const auto& settings : kConventions) {
+    ExpectContractsKept(ParseScheme("t5", settings), 27U);
+  }
+}
+
+TEST(t5, BiasesAreAdequate) {
+  for (const auto& settings : kConventions) {
+    ExpectAdequateBiases(ParseScheme("t5", settings), {"f64", "f32", "bf16", "f16"});
+  }
+}
+
+TEST(t5, FaultyKernelsBreakTheirContracts) {
+  ExpectFaultsBreakContracts(
+      ParseScheme("t5", {"heads=3", "head_dim=4"}),
+      {"tie_lost", "direction_swapped", "off_by_one", "unclamped", "distance_int16",
+       "table_transposed", "buckets_blended", "score_scale"},
+      {0, 1, 16, 64, 4095, 65536});
+}
+
+TEST(t5, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(t5::AnyParams())); }
+
+TEST(t5, GeneratedParametersAreValid) {
+  EXPECT_TRUE(rc::check([] { (*t5::AnyParams()).Validate(); }));
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ double DrawNumber(Dtype dtype, int low, int high, Random& random) {
 }  // namespace
 
 double DrawWeight(const Weight& weight, Dtype dtype, Random& random) {
-  double value = DrawNumber(dtype, -4, 1, random);
+  double value = weight.typical * DrawNumber(dtype, -4, 1, random);
   if (weight.lowest >= 0) value = std::fabs(value);
   return RoundTo(FormatOf(dtype), std::clamp(value, weight.lowest, weight.highest));
 }

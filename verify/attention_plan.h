@@ -6,7 +6,8 @@
 
 namespace posgauge {
 
-/// One number of a weight in its range, exactly representable in dtype: of size 2^-4..2.
+/// One number of a weight in its range, exactly representable in dtype: 2^-4..2 times the typical
+/// size.
 double DrawWeight(const Weight& weight, Dtype dtype, Random& random);
 
 /// Rows [count, heads, head_dim] for q, k and v: of sizes 2^-3..2. Heads take turns: any; sparse;

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace posgauge {
@@ -15,6 +16,7 @@ struct Weight {
   std::string_view description;
   double lowest = std::numeric_limits<double>::lowest();
   double highest = std::numeric_limits<double>::max();
+  double typical = 1;  // about what size a trained one has
 };
 
 /// Those of a scheme: what its parameters say, or none.
@@ -25,6 +27,16 @@ std::vector<Weight> WeightsOf(const Params& params) {
   } else {
     return {};
   }
+}
+
+/// Parameters with every switch on: what a scheme may take at most.
+template <class Params>
+Params WithEverySwitch() {
+  Params params;
+  Params::Fields(params, [](std::string_view, auto& field, auto&&...) {
+    if constexpr (std::is_same_v<decltype(field), bool&>) field = true;
+  });
+  return params;
 }
 
 }  // namespace posgauge
