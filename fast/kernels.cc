@@ -350,7 +350,7 @@ class KernelList {
         kLargestPosition, RunEmbed<io>, "sinusoidal");
   }
 
-  // Of every scheme that gives a bias (fast/bias.h).
+  // Of every scheme that gives a bias (fast/bias.h) or scores (fast/scoring.h).
   template <class... Params>
   void AddAllOfAttention(const std::variant<Params...>*) {
     (AddOfAttention<Params>(), ...);
@@ -362,13 +362,17 @@ class KernelList {
       AddSlopes<Params, Dtype::f64>();
       AddSlopes<Params, Dtype::f32>();
     }
-    if constexpr (requires(const Params& params, const WeightValues<float>& weights) {
-                    FastBias<float>(params, weights, int64_t{0});
-                  }) {
-      AddBiased<Params, Dtype::f64>();
-      AddBiased<Params, Dtype::f32>();
-      AddBiased<Params, Dtype::bf16>();
-      AddBiased<Params, Dtype::f16>();
+    constexpr bool kBiased = requires(const Params& params, const WeightValues<float>& weights) {
+      FastBias<float>(params, weights, int64_t{0});
+    };
+    constexpr bool kScored = requires(const Params& params, const WeightValues<float>& weights) {
+      FastScoring<float>(params, weights, int64_t{0});
+    };
+    if constexpr (kBiased || kScored) {
+      AddScored<Params, Dtype::f64, kBiased>();
+      AddScored<Params, Dtype::f32, kBiased>();
+      AddScored<Params, Dtype::bf16, kBiased>();
+      AddScored<Params, Dtype::f16, kBiased>();
     }
   }
 
@@ -380,24 +384,26 @@ class KernelList {
         Keep(Params::kName));
   }
 
-  template <class Params, Dtype io>
-  void AddBiased() {
+  template <class Params, Dtype io, bool biased>
+  void AddScored() {
     const std::string_view name = Name(io), inside = Name(ComputeDtype(io));
     std::string inputs = "query_positions:i64,i32,f64,f32 key_positions:i64,i32,f64,f32";
     for (const Weight& weight : WeightsOf(Params{})) {
       inputs += fmt::format(" {}:{}{}", weight.name, name, io == Dtype::f64 ? "" : ",f32");
     }
     const std::string rows = fmt::format(" q:{0} k:{0}", name);
+    // Offsets that turn are phases in turns.
+    const std::string angle = requires(const Params& params) { Waves(params); }
+    ? "frequency=dd:rn angle=turn96" : fmt::format("frequency={}:rn", inside);
     const std::string contract = fmt::format(
-        "position=exact frequency={0}:rn trig=2ulp:{0} rotate={0} accumulate={0} "
-        "store={1}:rne flush=no",
-        inside, name);
+        "position=exact {2} trig=2ulp:{0} rotate={0} accumulate={0} store={1}:rne flush=no", inside,
+        name, angle);
     const auto add = [&](std::string_view quantity, std::string_view more, auto* run) {
       Add(fmt::format("fast.{}.{}.{}", quantity, Params::kName, name), quantity,
           fmt::format("{}{}", inputs, more), fmt::format("{}:{}", quantity, name), contract,
           kLargestPosition, run, Keep(Params::kName));
     };
-    add("bias", "", RunBias<io>);
+    if (biased) add("bias", "", RunBias<io>);
     add("scores", rows, RunScores<io>);
     add("attention", rows + fmt::format(" v:{}", name), RunAttention<io>);
   }
