@@ -9,6 +9,7 @@
 #include "posgauge/fast/angles.h"
 #include "posgauge/fast/scoring.h"
 #include "posgauge/fast/simd.h"
+#include "posgauge/fast/turns.h"
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/schemes/base/kind.h"
 
@@ -52,6 +53,15 @@ std::vector<double> PositionsIn(const Call& call, std::string_view name) {
     positions.push_back(position);
   }
   return positions;
+}
+
+// Throws ParameterError where an offset is beyond what turns are made of.
+void CheckOffsets(const std::vector<double>& queries, const std::vector<double>& keys) {
+  if (queries.empty() || keys.empty()) return;
+  const auto [first_query, last_query] = std::ranges::minmax(queries);
+  const auto [first_key, last_key] = std::ranges::minmax(keys);
+  TurnPositionOf(last_query - first_key);
+  TurnPositionOf(first_query - last_key);
 }
 
 // first, first + 1, ...
@@ -271,6 +281,9 @@ class OwnScores {
         nothing_(in.key_positions.size()) {
     if constexpr (requires { params.CheckPositions(in.query_positions, in.key_positions); }) {
       params.CheckPositions(in.query_positions, in.key_positions);
+    }
+    if constexpr (requires { Waves(params); }) {
+      CheckOffsets(in.query_positions, in.key_positions);
     }
   }
 

@@ -389,7 +389,7 @@ class KernelList {
     const std::string_view name = Name(io), inside = Name(ComputeDtype(io));
     std::string inputs = "query_positions:i64,i32,f64,f32 key_positions:i64,i32,f64,f32";
     for (const Weight& weight : WeightsOf(Params{})) {
-      inputs += fmt::format(" {}:{}{}", weight.name, name, io == Dtype::f64 ? "" : ",f32");
+      inputs += fmt::format(" {}?:{}{}", weight.name, name, io == Dtype::f64 ? "" : ",f32");
     }
     const std::string rows = fmt::format(" q:{0} k:{0}", name);
     // Offsets that turn are phases in turns.

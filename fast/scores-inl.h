@@ -6,7 +6,7 @@
 //              those of T, fused or not, in as many partial sums as there are lanes: with n
 //              channels at most n u sum |q k| (Higham 2002, sec. 4.2); then a product and a sum.
 // Exponentials Highway's Exp, within an ulp where it is normal by its documentation, of a
-//              difference rounded once. trig=2ulp.
+//              difference rounded once; a NaN stays one. trig=2ulp.
 // DotRows      as the dot products of ScoreRow.
 // Sigmoids     1 / (1 + e) or e / (1 + e): e within an ulp, which moves either by less than an ulp
 //              of it; then a sum and a quotient. trig=2ulp.
@@ -156,13 +156,19 @@ void DotRowsF64(const double* x, const double* const* rows, size_t channels, siz
       [&](size_t i, double dot) { out[i] = dot; });
 }
 
+// Highway's is 0 of a NaN.
+template <class D, class V>
+HWY_INLINE V ExpOrNan(D d, V x) {
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
+}
+
 // With e = exp(-|x|), which does not overflow.
 template <class T>
 void SigmoidsOf(T* x, size_t count) {
   ForEachVector(hn::ScalableTag<T>(), 0, count, [&](auto d, size_t i) HWY_ATTR {
     const auto value = hn::LoadU(d, x + i);
     const auto one = hn::Set(d, T{1});
-    const auto power = hn::Exp(d, hn::Neg(hn::Abs(value)));
+    const auto power = ExpOrNan(d, hn::Neg(hn::Abs(value)));
     const auto upper = hn::IfThenElse(hn::Lt(value, hn::Zero(d)), power, one);
     hn::StoreU(hn::Div(upper, hn::Add(one, power)), d, x + i);
   });
@@ -178,14 +184,14 @@ T ExponentialsOf(T* scores, size_t count, T highest) {
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto power = hn::Exp(d, hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, highest)));
+    const auto power = ExpOrNan(d, hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, highest)));
     hn::StoreU(power, d, scores + i);
     total = hn::Add(total, power);
   }
   T sum = hn::GetLane(hn::SumOfLanes(d, total));
   for (; i < count; ++i) {
     const hn::CappedTag<T, 1> one;
-    const auto power = hn::Exp(one, hn::Sub(hn::LoadU(one, scores + i), hn::Set(one, highest)));
+    const auto power = ExpOrNan(one, hn::Sub(hn::LoadU(one, scores + i), hn::Set(one, highest)));
     scores[i] = hn::GetLane(power);
     sum += scores[i];
   }

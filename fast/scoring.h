@@ -31,8 +31,9 @@ struct Scoring {
 //   template <class T>
 //   fast::Scoring<T> FastScoring(const Params&, const fast::WeightValues<T>&, int64_t head);
 //
-// in place of FastBias (fast/bias.h). The weights outlive what is made of them. Keys that a query
-// does not see have scores all the same, which may be anything: what tells positions by other keys'
-// scores leaves them out itself.
+// in place of FastBias (fast/bias.h), and, where it takes sines of offsets, `fast::Turns
+// Waves(const Params&)`: its kernels then declare phases in turns. The weights outlive what is made
+// of them. Keys that a query does not see have scores all the same, which may be anything: what
+// tells positions by other keys' scores leaves them out itself.
 
 }  // namespace posgauge::fast

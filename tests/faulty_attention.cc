@@ -25,6 +25,7 @@ enum Is : size_t {
   kHonest,
   // of the inputs
   kPositionBf16,
+  kPositionUint8,
   kQueriesAlike,
   kHeadLeak,
   kLateQueries,  // a relative shift off by a row
@@ -61,6 +62,7 @@ enum Is : size_t {
 
 constexpr std::array<std::string_view, kCount> kNames = {"honest",
                                                          "position_bf16",
+                                                         "position_uint8",
                                                          "queries_alike",
                                                          "head_leak",
                                                          "late_queries",
@@ -93,6 +95,12 @@ constexpr std::array<std::string_view, kCount> kNames = {"honest",
 // Faults of one scheme, which others do not have.
 constexpr std::string_view SchemeOf(size_t fault) {
   switch (fault) {
+    case kMaxBiasIgnored:
+    case kHeadsRoundedUp:
+    case kSliceIgnored:
+    case kKeyFormFalls:
+    case kSlopesFromZero:
+      return "alibi";
     case kBiasLeft:
       return "none";
     case kValuesMissing:
@@ -139,9 +147,10 @@ bool HasEffect(size_t fault, AttentionQuantity quantity) {
   const bool scored =
       quantity == AttentionQuantity::scores || quantity == AttentionQuantity::attention;
   if (fault == kValuesMissing) return quantity == AttentionQuantity::attention;
-  if (SchemeOf(fault) != "*") return scored;
+  if (SchemeOf(fault) != "*" && SchemeOf(fault) != "alibi") return scored;
   switch (fault) {
     case kPositionBf16:
+    case kPositionUint8:
     case kQueriesAlike:
     case kShortSighted:
       return quantity != AttentionQuantity::slopes;
@@ -274,10 +283,11 @@ void SpoilInputs(NamedInputs& inputs, size_t fault) {
   if (fault == kLateQueries) {
     for (double& query : inputs.tensors.find("query_positions")->second.values) ++query;
   }
-  if (fault == kPositionBf16) {
+  if (fault == kPositionBf16 || fault == kPositionUint8) {
     for (const char* name : {"query_positions", "key_positions"}) {
       for (double& position : inputs.tensors.find(name)->second.values) {
-        position = RoundTo(FormatOf(Dtype::bf16), position);
+        position = fault == kPositionBf16 ? RoundTo(FormatOf(Dtype::bf16), position)
+                                          : position - 256 * std::floor(position / 256);
       }
     }
   }

@@ -9,6 +9,7 @@
 
 #include "faulty_kernels.h"
 #include "law_checks.h"
+#include "posgauge/properties/attention_laws.h"
 #include "posgauge/properties/comparisons.h"
 #include "posgauge/properties/frequency_laws.h"
 #include "posgauge/properties/law_bounds.h"
@@ -40,6 +41,10 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
      {"width=9", "layout=halves", "frequency_shift=1", "odd_width=zero", "start=2",
       "padding_index=1"}},
     {"alibi", {"heads=8", "head_dim=4", "max_bias=6"}},
+    {"none", {"heads=4", "head_dim=4"}},
+    {"shaw", {"heads=4", "head_dim=4", "clip=20", "per_head=true", "index=query_minus_key"}},
+    {"cope", {"heads=4", "head_dim=4", "num_positions=4", "placement=before_scale"}},
+    {"transformer_xl", {"heads=4", "head_dim=4", "model_width=8", "clamp_length=5"}},
 };
 
 // Which fault, in which kernel, breaks a law of which of the schemes above.
@@ -51,7 +56,8 @@ struct Red {
 
 constexpr size_t kRope = 0, kLinear = 1, kAware = 2, kNaive = 3, kDynamic = 4, kYarn = 5,
                  kLlama3 = 6, kFixed = 7, kMixed = 8, kQwen = 9, kTurns = 10, kDynamicYarn = 11,
-                 kLongRope = 12, kProportional = 13, kSinusoidal = 14, kAlibi = 15;
+                 kLongRope = 12, kProportional = 13, kSinusoidal = 14, kAlibi = 15, kNone = 16,
+                 kShaw = 17, kCope = 18, kTransformerXl = 19;
 
 const std::vector<Red> kReds = {
     {"relative_invariance", kRope, "faulty.position_bf16.rotate"},
@@ -204,6 +210,38 @@ const std::vector<Red> kReds = {
     {"forms", kAlibi, "faulty.key_form_falls.bias"},
     {"translation", kAlibi, "faulty.position_bf16.bias"},
     {"translation", kAlibi, "faulty.position_bf16.scores"},
+    {"order", kNone, "faulty.bias_left.scores"},
+    {"order", kNone, "faulty.bias_left.attention"},
+    {"equal_scores", kNone, "faulty.bias_left.attention"},
+    {"translation", kShaw, "faulty.position_uint8.scores"},
+    {"beyond", kShaw, "faulty.index_wraps.scores"},
+    {"beyond", kShaw, "faulty.index_wraps.attention"},
+    {"reversal", kShaw, "faulty.index_ignored.scores"},
+    {"reversal", kShaw, "faulty.index_ignored.attention"},
+    {"wide_table", kShaw, "faulty.clip_short.scores"},
+    {"wide_table", kShaw, "faulty.clip_short.attention"},
+    {"constant_tables", kShaw, "faulty.scale_on_content.scores"},
+    {"constant_tables", kShaw, "faulty.values_missing.attention"},
+    {"scale", kShaw, "faulty.scale_on_content.scores"},
+    {"zero_weights", kShaw, "faulty.no_mask.scores"},
+    {"counts", kCope, "faulty.count_exclusive.scores"},
+    {"counts", kCope, "faulty.count_from_start.scores"},
+    {"counts", kCope, "faulty.count_unmasked.scores"},
+    {"counts", kCope, "faulty.interpolation_swapped.scores"},
+    {"counts", kCope, "faulty.placement_swapped.scores"},
+    {"flat_table", kCope, "faulty.interpolation_unbalanced.scores"},
+    {"open_gates", kCope, "faulty.count_exclusive.scores"},
+    {"closed_gates", kCope, "faulty.interpolation_swapped.scores"},
+    {"masked_last", kCope, "faulty.count_unmasked.attention"},
+    {"zero_weights", kCope, "faulty.no_mask.scores"},
+    {"translation", kTransformerXl, "faulty.position_uint8.scores"},
+    {"rows", kTransformerXl, "faulty.queries_alike.scores"},
+    {"biases_apart", kTransformerXl, "faulty.biases_swapped.scores"},
+    {"own_key", kTransformerXl, "faulty.cosines_first.scores"},
+    {"own_key", kTransformerXl, "faulty.late_queries.scores"},
+    {"clamp", kTransformerXl, "faulty.clamp_ignored.scores"},
+    {"clamp", kTransformerXl, "faulty.clamp_ignored.attention"},
+    {"scale", kTransformerXl, "faulty.scale_on_content.scores"},
 };
 
 Scheme SchemeAt(size_t index) { return ParseScheme(kSchemes[index].first, kSchemes[index].second); }
@@ -244,9 +282,13 @@ TEST(laws, NoneLacksItsFault) {
   for (const Red& row : kReds) red.emplace(row.law, row.scheme);
   for (size_t scheme = 0; scheme < kSchemes.size(); ++scheme) {
     for (const Law& law : Laws(SchemeAt(scheme))) {
-      // Laws of every rotation are broken once, a scheme's own in each of its forms.
-      const bool shared = FindLaw(SchemeAt(kRope), law.name).has_value() &&
-                          FindLaw(SchemeAt(kLinear), law.name).has_value();
+      // Laws of every rotation, and of all attention, are broken once, a scheme's own in each of
+      // its forms.
+      const bool shared =
+          (FindLaw(SchemeAt(kRope), law.name).has_value() &&
+           FindLaw(SchemeAt(kLinear), law.name).has_value()) ||
+          (ActsInAttention(SchemeAt(scheme)) &&
+           std::ranges::count(AttentionLaws(SchemeAt(scheme)), law.name, &Law::name) > 0);
       const bool broken = std::ranges::any_of(red, [&](const auto& entry) {
         return entry.first == law.name && (shared || entry.second == scheme);
       });
