@@ -7,7 +7,9 @@
 
 #include "posgauge/fast/all.h"
 #include "posgauge/fast/angles.h"
+#include "posgauge/fast/scoring.h"
 #include "posgauge/fast/simd.h"
+#include "posgauge/fast/turns.h"
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/schemes/base/kind.h"
 
@@ -20,13 +22,19 @@ concept Biased = Attends<Params> && requires(const Params& params, const WeightV
   FastBias<float>(params, w, int64_t{0});
 };
 
-// Calls use(params) for a scheme that gives the kernels a bias.
-template <class Use>
-void WithBiased(const Call& call, const Use& use) {
+template <class Params>
+concept Scored = Attends<Params> && requires(const Params& params, const WeightValues<float>& w) {
+  FastScoring<float>(params, w, int64_t{0});
+};
+
+// Calls use(params) for a scheme that gives the kernels a bias, or, where `any_score` says so, more
+// than that.
+template <bool any_score, class Use>
+void WithAttention(const Call& call, const Use& use) {
   const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars(), call.Lists());
   std::visit(
       [&]<class Params>(const Params& params) {
-        if constexpr (Biased<Params>) {
+        if constexpr (Biased<Params> || (any_score && Scored<Params>)) {
           use(params);
         } else {
           throw ParameterError(fmt::format("{} has no kernel of this kind", Params::kName));
@@ -45,6 +53,15 @@ std::vector<double> PositionsIn(const Call& call, std::string_view name) {
     positions.push_back(position);
   }
   return positions;
+}
+
+// Throws ParameterError where an offset is beyond what turns are made of.
+void CheckOffsets(const std::vector<double>& queries, const std::vector<double>& keys) {
+  if (queries.empty() || keys.empty()) return;
+  const auto [first_query, last_query] = std::ranges::minmax(queries);
+  const auto [first_key, last_key] = std::ranges::minmax(keys);
+  TurnPositionOf(last_query - first_key);
+  TurnPositionOf(first_query - last_key);
 }
 
 // first, first + 1, ...
@@ -70,17 +87,27 @@ void RequirePositions(const Params& params, const std::vector<double>& queries,
   }
 }
 
+template <class T, class Params>
+WeightValues<T> WeightsIn(const Call& call, const Params& params) {
+  WeightValues<T> weights;
+  for (const Weight& weight : WeightsOf(params)) {
+    weights[std::string(weight.name)] = ReadWeight<T>(call, weight);
+  }
+  return weights;
+}
+
 // Rows of biases of one head at a time, each made as seldom as the scheme allows.
 template <class T, class Params>
 class BiasRows {
  public:
   BiasRows(const Call& call, const Params& params, const std::vector<double>& queries,
            const std::vector<double>& keys)
-      : params_(params), by_(BiasRowsBy(params)), queries_(queries), keys_(keys) {
+      : params_(params),
+        by_(BiasRowsBy(params)),
+        queries_(queries),
+        keys_(keys),
+        weights_(WeightsIn<T>(call, params)) {
     RequirePositions(params, queries, keys);
-    for (const Weight& weight : WeightsOf(params)) {
-      weights_[std::string(weight.name)] = ReadWeight<T>(call, weight);
-    }
     if constexpr (requires { SharedByHeads(params); }) of_all_heads_ = SharedByHeads(params);
     if (by_ == RowsBy::key && !keys.empty()) offset_ = Offsets(keys, keys.back());
     sliding_ = by_ == RowsBy::distance && AreConsecutive(queries) && AreConsecutive(keys);
@@ -232,6 +259,86 @@ QueriesAndKeys QueriesAndKeysIn(const Call& call, const Attention& attention, Dt
   return in;
 }
 
+// Rows of scores of one head at a time: scale <q, k> + bias.
+template <class T, class Params>
+class BiasedScores {
+ public:
+  BiasedScores(const Call& call, const Params& params, const QueriesAndKeys& in, Dtype io)
+      : io_(io),
+        scale_(ScaleFor<T>(params.attention)),
+        biases_(call, params, in.query_positions, in.key_positions),
+        q_(static_cast<size_t>(params.attention.head_dim)) {}
+
+  void StartHead(int64_t head) { biases_.StartHead(head); }
+
+  // [keys].
+  void Row(size_t query, const HeadRows& q, const HeadRows& k, std::vector<T>& scores) {
+    Load(io_, q.At(query), q_.size(), q_.data());
+    const auto [bias, factors] = biases_.Row(query);
+    ScoreRow(io_, q_.data(), k.At(0), k.stride(), q_.size(), scores.size(), scale_, factors, bias,
+             scores.data());
+  }
+
+  static constexpr bool kAddsToValues = false;
+
+ private:
+  Dtype io_;
+  T scale_;
+  BiasRows<T, Params> biases_;
+  std::vector<T> q_;
+};
+
+// The same, as the scheme makes them of the products of queries and keys.
+template <class T, class Params>
+class OwnScores {
+ public:
+  OwnScores(const Call& call, const Params& params, const QueriesAndKeys& in, Dtype io)
+      : io_(io),
+        params_(params),
+        in_(in),
+        weights_(WeightsIn<T>(call, params)),
+        q_(static_cast<size_t>(params.attention.head_dim)),
+        shifted_(q_.size()),
+        nothing_(in.key_positions.size()) {
+    RequirePositions(params, in.query_positions, in.key_positions);
+    if constexpr (requires { Waves(params); }) {
+      CheckOffsets(in.query_positions, in.key_positions);
+    }
+  }
+
+  void StartHead(int64_t head) { scoring_ = FastScoring<T>(params_, weights_, head); }
+
+  void Row(size_t query, const HeadRows& q, const HeadRows& k, std::vector<T>& scores) {
+    Load(io_, q.At(query), q_.size(), q_.data());
+    const bool shifts = !scoring_.query_shift.empty();
+    for (size_t c = 0; shifts && c < q_.size(); ++c) shifted_[c] = q_[c] + scoring_.query_shift[c];
+    ScoreRow(io_, shifts ? shifted_.data() : q_.data(), k.At(0), k.stride(), q_.size(),
+             scores.size(), 1, nullptr, nothing_.data(), scores.data());
+    scoring_.score({in_.query_positions[query], in_.key_positions, q_.data(),
+                    ScaleFor<T>(params_.attention), scores.data()});
+  }
+
+  static constexpr bool kAddsToValues = true;
+
+  // Null where nothing is added.
+  const T* AddedToValue(size_t query, size_t key) const {
+    return scoring_.added_value
+               ? scoring_.added_value(in_.query_positions[query], in_.key_positions[key])
+               : nullptr;
+  }
+
+ private:
+  Dtype io_;
+  const Params& params_;
+  const QueriesAndKeys& in_;
+  WeightValues<T> weights_;
+  std::vector<T> q_, shifted_, nothing_;
+  Scoring<T> scoring_;
+};
+
+template <class T, class Params>
+using ScoresOf = std::conditional_t<Biased<Params>, BiasedScores<T, Params>, OwnScores<T, Params>>;
+
 }  // namespace
 
 template <class T>
@@ -294,7 +401,7 @@ void ComputeBuckets(const Call& call) {
 }
 
 void ComputeBias(const Call& call, Dtype io) {
-  WithBiased(call, [&](const auto& params) {
+  WithAttention<false>(call, [&](const auto& params) {
     const std::vector<double> queries = PositionsIn(call, "query_positions");
     const std::vector<double> keys = PositionsIn(call, "key_positions");
     const int64_t heads = params.attention.heads;
@@ -331,7 +438,7 @@ void ComputeBias(const Call& call, Dtype io) {
 }
 
 void ComputeScores(const Call& call, Dtype io) {
-  WithBiased(call, [&](const auto& params) {
+  WithAttention<true>(call, [&](const auto& params) {
     const Attention& attention = params.attention;
     const QueriesAndKeys in = QueriesAndKeysIn(call, attention, io);
     const size_t queries = in.query_positions.size(), keys = in.key_positions.size();
@@ -339,18 +446,15 @@ void ComputeScores(const Call& call, Dtype io) {
         call.Output("scores", {io},
                     {attention.heads, static_cast<int64_t>(queries), static_cast<int64_t>(keys)});
     InComputeType(io, [&]<class T>(T*) {
-      BiasRows<T, std::remove_cvref_t<decltype(params)>> biases(call, params, in.query_positions,
-                                                                in.key_positions);
+      ScoresOf<T, std::remove_cvref_t<decltype(params)>> scores(call, params, in, io);
       RowWriter writer(out, keys);
       std::vector<T> row(keys);
       for (int64_t head = 0; head < attention.heads; ++head) {
-        biases.StartHead(head);
+        scores.StartHead(head);
         const HeadRows q(in.q, head), k(in.k, head);
         for (size_t query = 0; query < queries; ++query) {
           const double at = in.query_positions[query];
-          const auto [bias, factors] = biases.Row(query);
-          ScoreRow(io, q.At(query), k.At(0), k.stride(), static_cast<size_t>(attention.head_dim),
-                   keys, ScaleFor<T>(attention), factors, bias, row.data());
+          scores.Row(query, q, k, row);
           for (size_t key = 0; key < keys; ++key) {
             if (!attention.Visible(at, in.key_positions[key])) {
               row[key] = -std::numeric_limits<T>::infinity();
@@ -366,7 +470,7 @@ void ComputeScores(const Call& call, Dtype io) {
 }
 
 void ComputeAttention(const Call& call, Dtype io) {
-  WithBiased(call, [&](const auto& params) {
+  WithAttention<true>(call, [&](const auto& params) {
     const Attention& attention = params.attention;
     const QueriesAndKeys in = QueriesAndKeysIn(call, attention, io);
     const size_t queries = in.query_positions.size(), keys = in.key_positions.size();
@@ -381,30 +485,33 @@ void ComputeAttention(const Call& call, Dtype io) {
               "the query at position {} sees no key", query);
     }
     InComputeType(io, [&]<class T>(T*) {
-      BiasRows<T, std::remove_cvref_t<decltype(params)>> biases(call, params, in.query_positions,
-                                                                in.key_positions);
+      using Scores = ScoresOf<T, std::remove_cvref_t<decltype(params)>>;
+      Scores scores_of(call, params, in, io);
       RowWriter writer(out, channels);
       std::vector<T> scores(keys), weights(keys), sums(channels);
-      std::vector<const void*> values;
+      std::vector<const void*> values, added;
       for (int64_t head = 0; head < attention.heads; ++head) {
-        biases.StartHead(head);
+        scores_of.StartHead(head);
         const HeadRows q(in.q, head), k(in.k, head), rows(v, head);
         for (size_t query = 0; query < queries; ++query) {
-          const auto [bias, factors] = biases.Row(query);
-          ScoreRow(io, q.At(query), k.At(0), k.stride(), channels, keys, ScaleFor<T>(attention),
-                   factors, bias, scores.data());
+          scores_of.Row(query, q, k, scores);
           // Only what is visible takes part: the rest may hold anything.
           values.clear();
+          added.clear();
           size_t visible = 0;
           T highest = -std::numeric_limits<T>::infinity();
           for (size_t key = 0; key < keys; ++key) {
             if (!attention.Visible(in.query_positions[query], in.key_positions[key])) continue;
             values.push_back(rows.At(key));
+            if constexpr (Scores::kAddsToValues) {
+              if (const T* more = scores_of.AddedToValue(query, key)) added.push_back(more);
+            }
             highest = std::max(highest, scores[key]);
             weights[visible++] = scores[key];
           }
           const T total = Exponentials(weights.data(), visible, highest);
-          WeightedSum(io, values.data(), weights.data(), visible, channels, sums.data());
+          WeightedSum(io, values.data(), added.empty() ? nullptr : added.data(), weights.data(),
+                      visible, channels, sums.data());
           for (T& sum : sums) sum /= total;
           const auto index = static_cast<int64_t>(query);
           Store(io, sums.data(), channels, writer.Begin(index, head));

@@ -5,9 +5,9 @@
 
 namespace posgauge::fast {
 
-// Kernels of schemes that add a bias to scores, made from what bias.h asks of each scheme. They
-// check all that they are given before they write; throw ParameterError on a call that they do not
-// serve.
+// Kernels of schemes that act in attention, made from what bias.h asks of those that add a bias and
+// scoring.h of the others. They check all that they are given before they write; throw
+// ParameterError on a call that they do not serve.
 
 /// The quantity `slopes`, rounded once from double-double.
 void ComputeSlopes(const Call& call, Dtype dtype);
@@ -19,8 +19,8 @@ void ComputeBuckets(const Call& call);
 /// runs at the speed of memory. Error: that of the scheme's rows, then one rounding to io.
 void ComputeBias(const Call& call, Dtype io);
 
-/// The quantity `scores`: scale dot + bias, in f32 (f64 for f64), keys in blocks; one bias row at a
-/// time. Error: see scores-inl.h.
+/// The quantity `scores`: scale dot + bias, or what the scheme makes of dot, in f32 (f64 for f64),
+/// keys in blocks; one row at a time. Error: see scores-inl.h.
 void ComputeScores(const Call& call, Dtype io);
 
 /// The quantity `attention`: scores, their exponentials and the weighted sum of the values, a query

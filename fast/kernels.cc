@@ -355,7 +355,7 @@ class KernelList {
         kLargestPosition, RunEmbed<io>, "sinusoidal");
   }
 
-  // Of every scheme that gives a bias (fast/bias.h).
+  // Of every scheme that gives a bias (fast/bias.h) or scores (fast/scoring.h).
   template <class... Params>
   void AddAllOfAttention(const std::variant<Params...>*) {
     (AddOfAttention<Params>(), ...);
@@ -371,13 +371,17 @@ class KernelList {
       Add(fmt::format("fast.buckets.{}.i32", Params::kName), "buckets", kPositionInputs,
           "buckets:i32", "", kLargestPosition, RunBuckets, Keep(Params::kName));
     }
-    if constexpr (requires(const Params& params, const WeightValues<float>& weights) {
-                    FastBias<float>(params, weights, int64_t{0});
-                  }) {
-      AddBiased<Params, Dtype::f64>();
-      AddBiased<Params, Dtype::f32>();
-      AddBiased<Params, Dtype::bf16>();
-      AddBiased<Params, Dtype::f16>();
+    constexpr bool kBiased = requires(const Params& params, const WeightValues<float>& weights) {
+      FastBias<float>(params, weights, int64_t{0});
+    };
+    constexpr bool kScored = requires(const Params& params, const WeightValues<float>& weights) {
+      FastScoring<float>(params, weights, int64_t{0});
+    };
+    if constexpr (kBiased || kScored) {
+      AddScored<Params, Dtype::f64, kBiased>();
+      AddScored<Params, Dtype::f32, kBiased>();
+      AddScored<Params, Dtype::bf16, kBiased>();
+      AddScored<Params, Dtype::f16, kBiased>();
     }
   }
 
@@ -392,8 +396,8 @@ class KernelList {
   static constexpr std::string_view kPositionInputs =
       "query_positions:i64,i32,f64,f32 key_positions:i64,i32,f64,f32";
 
-  template <class Params, Dtype io>
-  void AddBiased() {
+  template <class Params, Dtype io, bool biased>
+  void AddScored() {
     const std::string_view name = Name(io), inside = Name(ComputeDtype(io));
     std::string inputs(kPositionInputs);
     const std::vector<Weight> always = WeightsOf(Params{});
@@ -403,19 +407,24 @@ class KernelList {
                             io == Dtype::f64 ? "" : ",f32");
     }
     const std::string rows = fmt::format(" q:{0} k:{0}", name);
-    const std::string of_scores = fmt::format("trig=2ulp:{0} rotate={0} accumulate={0}", inside);
+    // Offsets that turn are phases in turns.
+    const std::string angle = requires(const Params& params) { Waves(params); }
+    ? "frequency=dd:rn angle=turn96" : fmt::format("frequency={}:rn", inside);
+    const std::string of_scores =
+        fmt::format("{1} trig=2ulp:{0} rotate={0} accumulate={0}", inside, angle);
     std::string of_bias = of_scores;
-    if constexpr (requires { BiasArithmetic(Params{}); }) of_bias = BiasArithmetic(Params{});
+    if constexpr (requires { BiasArithmetic(Params{}); }) {
+      of_bias = fmt::format("{} {}", angle, BiasArithmetic(Params{}));
+    }
     const auto add = [&](std::string_view quantity, std::string_view more, auto* run) {
       const bool bias = quantity == "bias" || io == Dtype::f64;
       const std::string contract =
-          fmt::format("position=exact frequency={}:rn {} store={}:rne flush=no", inside,
-                      bias ? of_bias : of_scores, name);
+          fmt::format("position=exact {} store={}:rne flush=no", bias ? of_bias : of_scores, name);
       Add(fmt::format("fast.{}.{}.{}", quantity, Params::kName, name), quantity,
           fmt::format("{}{}", inputs, more), fmt::format("{}:{}", quantity, name), contract,
           kLargestPosition, run, Keep(Params::kName));
     };
-    add("bias", "", RunBias<io>);
+    if (biased) add("bias", "", RunBias<io>);
     add("scores", rows, RunScores<io>);
     add("attention", rows + fmt::format(" v:{}", name), RunAttention<io>);
   }

@@ -7,8 +7,12 @@
 //              there are lanes: with n channels at most n u sum |q k| (Higham 2002, sec. 4.2); then
 //              a product, perhaps another, and a sum.
 // Exponentials Highway's Exp, within an ulp where it is normal by its documentation, of a
-//              difference rounded once. trig=2ulp.
-// WeightedSum  sums of products in key order, fused or not: n u sum |w v|.
+//              difference rounded once; a NaN stays one. trig=2ulp.
+// DotRows      as the dot products of ScoreRow.
+// Sigmoids     1 / (1 + e) or e / (1 + e): e within an ulp, which moves either by less than an ulp
+//              of it; then a sum and a quotient. trig=2ulp.
+// WeightedSum  sums of products in key order, fused or not: n u sum |w v|; a row that is added to v
+//              is added first, u |v + a|.
 //
 // The sums depend on the number of lanes, so the last bits of a score differ between targets; not
 // with alignment or with what else is in the call.
@@ -44,6 +48,17 @@ void Store(Dtype io, const void* from, size_t count, void* to) {
   });
 }
 
+void Load(Dtype io, const void* from, size_t count, void* to) {
+  WithElement(io, [&]<class E>(E*) HWY_ATTR {
+    using T = typename ComputeOf<E>::Type;
+    const auto* values = static_cast<const E*>(from);
+    auto* out = static_cast<T*>(to);
+    ForEachVector(hn::ScalableTag<T>(), 0, count, [&](auto d, size_t i) HWY_ATTR {
+      hn::StoreU(LoadAs(d, values + i), d, out + i);
+    });
+  });
+}
+
 // Streaming stores from the first aligned vector on.
 void CopyBytes(const void* from, size_t count, bool stream, void* to) {
   const hn::ScalableTag<uint8_t> d;
@@ -66,8 +81,8 @@ void FlushStream() { hwy::FlushStream(); }
 // <q, k> of four keys at once, each in one vector of partial sums and, of channels that do not fill
 // a vector, a sum of their own.
 template <class D, class E, size_t kKeys>
-HWY_INLINE void Dots(D d, const E* q, const std::array<const E*, kKeys>& k, size_t channels,
-                     std::array<hn::TFromD<D>, kKeys>& dots) {
+HWY_INLINE void Dots(D d, const hn::TFromD<D>* q, const std::array<const E*, kKeys>& k,
+                     size_t channels, std::array<hn::TFromD<D>, kKeys>& dots) {
   const size_t lanes = hn::Lanes(d);
   auto sum0 = hn::Zero(d), sum1 = hn::Zero(d), sum2 = hn::Zero(d), sum3 = hn::Zero(d);
   size_t c = 0;
@@ -96,12 +111,28 @@ HWY_INLINE void Dots(D d, const E* q, const std::array<const E*, kKeys>& k, size
   }
 }
 
+// <x, row(i)> for i < count, given to use(i, product).
+template <class T, class E, class Row, class Use>
+HWY_INLINE void ForEachDot(const T* x, const Row& row, size_t channels, size_t count,
+                           const Use& use) {
+  const hn::ScalableTag<T> d;
+  size_t i = 0;
+  std::array<T, 4> four;
+  for (; i + 4 <= count; i += 4) {
+    Dots<decltype(d), E, 4>(d, x, {row(i), row(i + 1), row(i + 2), row(i + 3)}, channels, four);
+    for (size_t n = 0; n < 4; ++n) use(i + n, four[n]);
+  }
+  std::array<T, 1> single;
+  for (; i < count; ++i) {
+    Dots<decltype(d), E, 1>(d, x, {row(i)}, channels, single);
+    use(i, single[0]);
+  }
+}
+
 void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t channels,
               size_t keys, double scale, const void* factors, const void* bias, void* out) {
   WithElement(io, [&]<class E>(E*) HWY_ATTR {
     using T = typename ComputeOf<E>::Type;
-    const hn::ScalableTag<T> d;
-    const auto* query = static_cast<const E*>(q);
     const auto* first = static_cast<const E*>(k);
     const auto* times = static_cast<const T*>(factors);
     const auto* added = static_cast<const T*>(bias);
@@ -111,21 +142,46 @@ void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t
       const T scaled = factor * dot;
       return (times == nullptr ? scaled : scaled * times[j]) + added[j];
     };
-    const auto row = [&](size_t key) { return first + static_cast<int64_t>(key) * key_stride; };
-    size_t key = 0;
-    std::array<T, 4> four;
-    for (; key + 4 <= keys; key += 4) {
-      Dots<decltype(d), E, 4>(d, query, {row(key), row(key + 1), row(key + 2), row(key + 3)},
-                              channels, four);
-      for (size_t i = 0; i < 4; ++i) to[key + i] = score(four[i], key + i);
-    }
-    std::array<T, 1> single;
-    for (; key < keys; ++key) {
-      Dots<decltype(d), E, 1>(d, query, {row(key)}, channels, single);
-      to[key] = score(single[0], key);
-    }
+    ForEachDot<T, E>(
+        static_cast<const T*>(q),
+        [&](size_t key) { return first + static_cast<int64_t>(key) * key_stride; }, channels, keys,
+        [&](size_t key, T dot) { to[key] = score(dot, key); });
   });
 }
+
+void DotRowsF32(const float* x, const float* const* rows, size_t channels, size_t count,
+                float* out) {
+  ForEachDot<float, float>(
+      x, [&](size_t i) { return rows[i]; }, channels, count,
+      [&](size_t i, float dot) { out[i] = dot; });
+}
+void DotRowsF64(const double* x, const double* const* rows, size_t channels, size_t count,
+                double* out) {
+  ForEachDot<double, double>(
+      x, [&](size_t i) { return rows[i]; }, channels, count,
+      [&](size_t i, double dot) { out[i] = dot; });
+}
+
+// Highway's is 0 of a NaN.
+template <class D, class V>
+HWY_INLINE V ExpOrNan(D d, V x) {
+  return hn::IfThenElse(hn::IsNaN(x), x, hn::Exp(d, x));
+}
+
+// With e = exp(-|x|), which does not overflow.
+template <class T>
+void SigmoidsOf(T* x, size_t count) {
+  ForEachVector(hn::ScalableTag<T>(), 0, count, [&](auto d, size_t i) HWY_ATTR {
+    const auto value = hn::LoadU(d, x + i);
+    const auto one = hn::Set(d, T{1});
+    const auto power = ExpOrNan(d, hn::Neg(hn::Abs(value)));
+    const auto upper = hn::IfThenElse(hn::Lt(value, hn::Zero(d)), power, one);
+    hn::StoreU(hn::Div(upper, hn::Add(one, power)), d, x + i);
+  });
+}
+
+void SigmoidsF32(float* x, size_t count) { SigmoidsOf(x, count); }
+void SigmoidsF64(double* x, size_t count) { SigmoidsOf(x, count); }
 
 template <class T>
 T ExponentialsOf(T* scores, size_t count, T highest) {
@@ -134,14 +190,14 @@ T ExponentialsOf(T* scores, size_t count, T highest) {
   const size_t lanes = hn::Lanes(d);
   size_t i = 0;
   for (; i + lanes <= count; i += lanes) {
-    const auto power = hn::Exp(d, hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, highest)));
+    const auto power = ExpOrNan(d, hn::Sub(hn::LoadU(d, scores + i), hn::Set(d, highest)));
     hn::StoreU(power, d, scores + i);
     total = hn::Add(total, power);
   }
   T sum = hn::GetLane(hn::SumOfLanes(d, total));
   for (; i < count; ++i) {
     const hn::CappedTag<T, 1> one;
-    const auto power = hn::Exp(one, hn::Sub(hn::LoadU(one, scores + i), hn::Set(one, highest)));
+    const auto power = ExpOrNan(one, hn::Sub(hn::LoadU(one, scores + i), hn::Set(one, highest)));
     scores[i] = hn::GetLane(power);
     sum += scores[i];
   }
@@ -155,8 +211,8 @@ double ExponentialsF64(double* scores, size_t count, double highest) {
   return ExponentialsOf(scores, count, highest);
 }
 
-void WeightedSum(Dtype io, const void* const* rows, const void* weights, size_t count,
-                 size_t channels, void* out) {
+void WeightedSum(Dtype io, const void* const* rows, const void* const* added, const void* weights,
+                 size_t count, size_t channels, void* out) {
   WithElement(io, [&]<class E>(E*) HWY_ATTR {
     using T = typename ComputeOf<E>::Type;
     const auto* factors = static_cast<const T*>(weights);
@@ -164,7 +220,10 @@ void WeightedSum(Dtype io, const void* const* rows, const void* weights, size_t 
     ForEachVector(hn::ScalableTag<T>(), 0, channels, [&](auto d, size_t c) HWY_ATTR {
       auto sum = hn::Zero(d);
       for (size_t i = 0; i < count; ++i) {
-        const auto value = LoadAs(d, static_cast<const E*>(rows[i]) + c);
+        auto value = LoadAs(d, static_cast<const E*>(rows[i]) + c);
+        if (added != nullptr) {
+          value = hn::Add(value, hn::LoadU(d, static_cast<const T*>(added[i]) + c));
+        }
         sum = hn::MulAdd(hn::Set(d, factors[i]), value, sum);
       }
       hn::StoreU(sum, d, to + c);

@@ -54,9 +54,14 @@ HWY_EXPORT(CosineSums);
 HWY_EXPORT(NetworkRowF32);
 HWY_EXPORT(NetworkRowF64);
 HWY_EXPORT(Store);
+HWY_EXPORT(Load);
 HWY_EXPORT(CopyBytes);
 HWY_EXPORT(FlushStream);
 HWY_EXPORT(ScoreRow);
+HWY_EXPORT(DotRowsF32);
+HWY_EXPORT(DotRowsF64);
+HWY_EXPORT(SigmoidsF32);
+HWY_EXPORT(SigmoidsF64);
 HWY_EXPORT(ExponentialsF32);
 HWY_EXPORT(ExponentialsF64);
 HWY_EXPORT(WeightedSum);
@@ -122,6 +127,10 @@ void Store(Dtype io, const void* from, size_t count, void* to) {
   HWY_DYNAMIC_DISPATCH(Store)(io, from, count, to);
 }
 
+void Load(Dtype io, const void* from, size_t count, void* to) {
+  HWY_DYNAMIC_DISPATCH(Load)(io, from, count, to);
+}
+
 void CopyBytes(const void* from, size_t count, bool stream, void* to) {
   HWY_DYNAMIC_DISPATCH(CopyBytes)(from, count, stream, to);
 }
@@ -133,6 +142,19 @@ void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t
   HWY_DYNAMIC_DISPATCH(ScoreRow)(io, q, k, key_stride, channels, keys, scale, factors, bias, out);
 }
 
+void DotRows(const float* x, const float* const* rows, size_t channels, size_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(DotRowsF32)(x, rows, channels, count, out);
+}
+
+void DotRows(const double* x, const double* const* rows, size_t channels, size_t count,
+             double* out) {
+  HWY_DYNAMIC_DISPATCH(DotRowsF64)(x, rows, channels, count, out);
+}
+
+void Sigmoids(float* x, size_t count) { HWY_DYNAMIC_DISPATCH(SigmoidsF32)(x, count); }
+
+void Sigmoids(double* x, size_t count) { HWY_DYNAMIC_DISPATCH(SigmoidsF64)(x, count); }
+
 float Exponentials(float* scores, size_t count, float highest) {
   return HWY_DYNAMIC_DISPATCH(ExponentialsF32)(scores, count, highest);
 }
@@ -141,9 +163,9 @@ double Exponentials(double* scores, size_t count, double highest) {
   return HWY_DYNAMIC_DISPATCH(ExponentialsF64)(scores, count, highest);
 }
 
-void WeightedSum(Dtype io, const void* const* rows, const void* weights, size_t count,
-                 size_t channels, void* out) {
-  HWY_DYNAMIC_DISPATCH(WeightedSum)(io, rows, weights, count, channels, out);
+void WeightedSum(Dtype io, const void* const* rows, const void* const* added, const void* weights,
+                 size_t count, size_t channels, void* out) {
+  HWY_DYNAMIC_DISPATCH(WeightedSum)(io, rows, added, weights, count, channels, out);
 }
 
 void Narrow(Dtype dtype, const float* from, uint16_t* to, size_t count) {

@@ -103,24 +103,36 @@ void NetworkRow(const double* x, size_t count, const Network<double>& network, d
 /// `count` numbers of ComputeDtype(io), rounded to io.
 void Store(Dtype io, const void* from, size_t count, void* to);
 
+/// `count` numbers of io in ComputeDtype(io), exactly.
+void Load(Dtype io, const void* from, size_t count, void* to);
+
 /// Copies; `stream` goes past the caches, and FlushStream must follow the last of them.
 void CopyBytes(const void* from, size_t count, bool stream, void* to);
 void FlushStream();
 
-/// out[j] = scale <q, k_j> factors[j] + bias[j], [keys], or without factors where they are null: q
-/// and k of dtype io, their channels contiguous, keys key_stride elements apart; factors, bias and
-/// out of ComputeDtype(io). Error: see scores-inl.h. Sums depend on the number of lanes.
+/// out[j] = scale <q, k_j> factors[j] + bias[j], [keys], or without factors where they are null: k
+/// of dtype io, its channels contiguous, keys key_stride elements apart; q, factors, bias and out of
+/// ComputeDtype(io). Error: see scores-inl.h. Sums depend on the number of lanes.
 void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t channels,
               size_t keys, double scale, const void* factors, const void* bias, void* out);
+
+/// out[i] = <x, rows[i]>, [count], of `channels` products each.
+void DotRows(const float* x, const float* const* rows, size_t channels, size_t count, float* out);
+void DotRows(const double* x, const double* const* rows, size_t channels, size_t count,
+             double* out);
+
+/// Replaces x by 1 / (1 + e^-x).
+void Sigmoids(float* x, size_t count);
+void Sigmoids(double* x, size_t count);
 
 /// Replaces scores by e^(score - highest) and returns their sum.
 float Exponentials(float* scores, size_t count, float highest);
 double Exponentials(double* scores, size_t count, double highest);
 
-/// out = sum of weights[i] rows[i], [channels], in that order: rows of dtype io, weights and out of
-/// ComputeDtype(io).
-void WeightedSum(Dtype io, const void* const* rows, const void* weights, size_t count,
-                 size_t channels, void* out);
+/// out = sum of weights[i] (rows[i] + added[i]), [channels], in that order: rows of dtype io;
+/// added, weights and out of ComputeDtype(io). Nothing is added where `added` is null.
+void WeightedSum(Dtype io, const void* const* rows, const void* const* added, const void* weights,
+                 size_t count, size_t channels, void* out);
 
 /// Conversions as the kernels store and load them, for tests: f32 to a 16-bit dtype, nearest even,
 /// and back.

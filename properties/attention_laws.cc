@@ -225,6 +225,38 @@ Verdict CheckTranslation(const Subject& subject, const LawCase& c) {
   return comparisons.Take();
 }
 
+Verdict CheckScale(const Subject& subject, const LawCase& c) {
+  Scheme unscaled = subject.scheme();
+  std::visit(
+      [](auto& params) {
+        if constexpr (requires { params.attention; }) params.attention.scale = ScoreScale::one;
+      },
+      unscaled);
+  if (!subject.info().Serves(unscaled)) throw Unsupported("the kernel does not serve scale=one");
+  const AttentionAnswer scaled(subject, InputsOf(subject, c));
+  const AttentionAnswer whole(Subject(subject.info(), unscaled), scaled.inputs);
+  const double root = std::sqrt(static_cast<double>(AttentionOf(unscaled).head_dim));
+  Comparisons comparisons;
+  for (AttentionPlace place : PlacesOf(scaled.quantity, scaled.out.shape())) {
+    const double got = scaled.Value(place) * root, want = whole.Value(place);
+    const auto describe = [&] {
+      return Witness{.where = scaled.Text(place) + " times sqrt(head_dim), against scale=one",
+                     .got = HexFloat(got),
+                     .want = HexFloat(want)};
+    };
+    if (std::isinf(want)) {
+      comparisons.AddExact(scaled.QueryPosition(place), got == want, describe);
+      continue;
+    }
+    // The root and the product, in binary64.
+    const double own = 2 * 0x1p-53 * std::fabs(got);
+    comparisons.Add(scaled.QueryPosition(place), std::fabs(got - want),
+                    scaled.Limit(place) * root + whole.Limit(place) + own, whole.Size(place),
+                    describe);
+  }
+  return comparisons.Take();
+}
+
 }  // namespace
 
 NamedInputs InputsOf(const Subject& subject, const LawCase& law_case) {
@@ -340,6 +372,10 @@ NamedInputs WithKeys(const NamedInputs& inputs, const std::vector<int64_t>& chos
 Law TranslationLaw() {
   return {"translation", "moving all positions by as many tokens changes nothing", kOfPositions,
           false, CheckTranslation};
+}
+
+Law ScaleLaw() {
+  return {"scale", "the scale counts for all that a score is made of", "scores", false, CheckScale};
 }
 
 std::vector<Law> AttentionLaws(const Scheme& scheme) {

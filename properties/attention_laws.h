@@ -15,6 +15,10 @@ std::vector<Law> AttentionLaws(const Scheme& scheme);
 /// only.
 Law TranslationLaw();
 
+/// The scale counts for all that a score is made of; of schemes with scale inverse_sqrt whose
+/// scores are scale times a sum.
+Law ScaleLaw();
+
 // For laws of a scheme's own.
 
 /// The inputs of a case that the subject's quantity takes.

@@ -79,16 +79,27 @@ std::vector<Law> KindLaws(const Scheme& scheme) {
   return laws;
 }
 
+// Hides Laws(const Scheme&), into which the parameters of any scheme would convert.
+namespace of_params {
+
+void Laws() = delete;
+
+template <class Params>
+std::vector<Law> OwnLaws(const Params& params) {
+  if constexpr (requires { Laws(params); }) {
+    return Laws(params);
+  } else {
+    return {};
+  }
+}
+
+}  // namespace of_params
+
 }  // namespace
 
 std::vector<Law> Laws(const Scheme& scheme) {
   std::vector<Law> laws = KindLaws(scheme);
-  std::visit(
-      [&](const auto& params) {
-        // A scheme may have none of its own.
-        if constexpr (requires { Laws(params); }) Append(laws, Laws(params));
-      },
-      scheme);
+  std::visit([&](const auto& params) { Append(laws, of_params::OwnLaws(params)); }, scheme);
   return laws;
 }
 

@@ -11,14 +11,16 @@ class Head {
   Head(const Params& params, const NamedInputs& inputs, int64_t head)
       : params_(&params), inputs_(&inputs), head_(head) {}
 
-  /// Shaw et al. 2018, eq. 4.
+  /// Shaw et al. 2018, eq. 5, the form of eq. 4 that is computed: <q, k> and <q, a> apart. What may
+  /// cancel in k + a is rounded in neither.
   R Score(int64_t query, int64_t key) const {
     const ExactTensor &q = (*inputs_)["q"], &k = (*inputs_)["k"];
     const int64_t row = RowOf(query, key);
     std::vector<R> terms;
     for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
-      const R moved = R(k.At(key, head_, c)) + Entry("key_table", row, c);
-      terms.push_back(R(q.At(query, head_, c)) * moved);
+      const R channel(q.At(query, head_, c));
+      terms.push_back(channel * R(k.At(key, head_, c)));
+      if (row >= 0) terms.push_back(channel * Entry("key_table", row, c));
     }
     return Scaled(params_->attention, Sum(terms));
   }

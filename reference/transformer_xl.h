@@ -11,7 +11,7 @@ class Head {
   Head(const Params& params, const NamedInputs& inputs, int64_t head)
       : params_(&params), inputs_(&inputs), head_(head) {
     for (int64_t wave = 0; wave < params.model_width / 2; ++wave) {
-      frequency_.push_back(RationalPower(R(params.base), -2 * wave, params.model_width));
+      frequency_.push_back(Held(RationalPower(R(params.base), -2 * wave, params.model_width)));
     }
   }
 
@@ -37,7 +37,7 @@ class Head {
     if (params_->clamp_length) offset = Min(offset, R(*params_->clamp_length));
     std::vector<R> sines, row;
     for (const R& frequency : frequency_) {
-      const auto [cos, sin] = CosSin(offset * frequency);
+      const auto [cos, sin] = CosSin(Angle(offset, frequency));
       row.push_back(cos);
       sines.push_back(sin);
     }

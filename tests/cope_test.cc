@@ -1,5 +1,8 @@
+#include "posgauge/properties/cope.h"
+
 #include <gtest/gtest.h>
 
+#include "attention_checks.h"
 #include "attention_values.h"
 
 namespace posgauge {
@@ -108,6 +111,77 @@ TEST(cope, KeysThatDoNotAscendAreRefused) {
   }
   for (const int64_t wrong : {1, 0, -1, (1 << 20) + 1}) {
     EXPECT_NE(Refusal([&] { Cope(wrong); }), "") << wrong;
+  }
+}
+
+const std::vector<double> kPositions = {0, 1, 2, 17, 255, 257, 4095, 131071};
+
+TEST(cope, GoodKernelsKeepTheirContractsInEveryConvention) {
+  for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{
+           {"heads=4", "head_dim=8", "num_positions=5", "placement=before_scale"},
+           {"heads=4", "head_dim=8"},
+           {"heads=3", "head_dim=5", "num_positions=2", "causal=false"},
+           {"heads=2", "head_dim=16", "num_positions=9", "scale=one"}}) {
+    ExpectContractsKept(ParseScheme("cope", settings), kPositions);
+  }
+}
+
+TEST(cope, FaultyKernelsBreakTheirContracts) {
+  const Scheme faulty =
+      ParseScheme("cope", {"heads=4", "head_dim=8", "num_positions=5", "placement=before_scale"});
+  ExpectContractBroken(faulty, "count_exclusive", "scores", kPositions);
+  ExpectContractBroken(faulty, "count_from_start", "scores", kPositions);
+  ExpectContractBroken(faulty, "count_unmasked", "scores", kPositions);
+  ExpectContractBroken(faulty, "interpolation_swapped", "scores", kPositions);
+  ExpectContractBroken(faulty, "interpolation_unbalanced", "scores", kPositions);
+  ExpectContractBroken(faulty, "placement_swapped", "scores", kPositions);
+  ExpectContractBroken(faulty, "no_mask", "scores", kPositions);
+  ExpectContractBroken(faulty, "count_exclusive", "attention", kPositions);
+  ExpectContractBroken(faulty, "count_from_start", "attention", kPositions);
+  ExpectContractBroken(faulty, "count_unmasked", "attention", kPositions);
+  ExpectContractBroken(faulty, "interpolation_swapped", "attention", kPositions);
+  ExpectContractBroken(faulty, "interpolation_unbalanced", "attention", kPositions);
+  ExpectContractBroken(faulty, "placement_swapped", "attention", kPositions);
+}
+
+TEST(cope, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(cope::AnyParams())); }
+
+TEST(cope, GeneratedParametersAreValid) {
+  EXPECT_TRUE(rc::check([] { (*cope::AnyParams()).Validate(); }));
+}
+
+// 3000 gates of one half: binary16 would stop counting at 2048, in steps of one from there on.
+TEST(cope, LongSumsOfGatesStayExact) {
+  constexpr int64_t kKeys = 3000;
+  const Scheme scheme = Cope(4096, {"head_dim=2"});
+  NamedInputs inputs{{{"query_positions", List({kKeys - 1})},
+                      {"key_positions", Consecutive(kKeys)},
+                      {"q", {{1, 1, 2}, {0, 1}}},
+                      {"k", {{kKeys, 1, 2}, std::vector<double>(2 * kKeys, 0)}},
+                      {"embedding", {{4096, 2}, {}}}}};
+  for (int64_t n = 0; n < 4096; ++n) {
+    inputs.tensors["embedding"].values.insert(inputs.tensors["embedding"].values.end(),
+                                              {0, n < 1500 ? 0.0 : 1.0});
+  }
+  for (const std::string dtype : {"f64", "f32", "bf16", "f16"}) {
+    const std::vector<double> scores =
+        Subject(AnyKernel("fast.scores.cope." + dtype), scheme).Attend(inputs).Values();
+    // Position of key j is (3000 - j)/2: 1500 at the first key, 1499 1/2 at the second.
+    EXPECT_EQ(scores[0], 1) << dtype;
+    EXPECT_EQ(scores[1], 0.5) << dtype;
+    EXPECT_EQ(scores[2], 0) << dtype;
+  }
+}
+
+// A gate that is not a number makes scores that are not, of the keys that count it.
+TEST(cope, NanCountsOn) {
+  for (const std::string dtype : {"f64", "f32", "bf16", "f16"}) {
+    NamedInputs inputs = Worked({0, 1, 2, 3}, {0, std::nan(""), 0, 0});
+    const std::vector<double> scores =
+        Subject(AnyKernel("fast.scores.cope." + dtype), Cope(4)).Attend(inputs).Values();
+    EXPECT_TRUE(std::isnan(scores[0]) && std::isnan(scores[1])) << dtype;
+    EXPECT_EQ(scores[2], 1) << dtype;
+    EXPECT_EQ(scores[3], 0.5) << dtype;
   }
 }
 

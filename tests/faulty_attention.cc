@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "faulty_counts.h"
 #include "posgauge/reference/exact_attention.h"
 #include "posgauge/schemes/base/scalars.h"
 #include "posgauge/verify/attention_bound.h"
@@ -24,15 +25,33 @@ enum Is : size_t {
   kHonest,
   // of the inputs
   kPositionBf16,
+  kPositionUint8,
   kQueriesAlike,
   kHeadLeak,
+  kLateQueries,  // a relative shift off by a row
+  kBiasesSwapped,
+  kScaleOnContent,
+  kCosinesFirst,
+  kIndexWraps,
   // of the scheme
   kNoMask,
   kScoreScale,
+  kBiasLeft,
+  kValuesMissing,
+  kClipShort,
+  kIndexIgnored,
+  kClampIgnored,
+  kPlacementSwapped,
   kMaxBiasIgnored,
   kHeadsRoundedUp,
   kSliceIgnored,
   kKeyFormFalls,
+  // of the positions that gates count
+  kCountExclusive,
+  kCountFromStart,
+  kCountUnmasked,
+  kInterpolationSwapped,
+  kInterpolationUnbalanced,
   // of the results
   kSign,
   kShortSighted,
@@ -42,10 +61,72 @@ enum Is : size_t {
   kCount
 };
 
-constexpr std::array<std::string_view, kCount> kNames = {
-    "honest",      "position_bf16",    "queries_alike",    "head_leak",     "no_mask",
-    "score_scale", "max_bias_ignored", "heads_rounded_up", "slice_ignored", "key_form_falls",
-    "sign",        "short_sighted",    "slopes_from_zero", "nan_spreads",   "unstable"};
+constexpr std::array<std::string_view, kCount> kNames = {"honest",
+                                                         "position_bf16",
+                                                         "position_uint8",
+                                                         "queries_alike",
+                                                         "head_leak",
+                                                         "late_queries",
+                                                         "biases_swapped",
+                                                         "scale_on_content",
+                                                         "cosines_first",
+                                                         "index_wraps",
+                                                         "no_mask",
+                                                         "bias_left",
+                                                         "values_missing",
+                                                         "clip_short",
+                                                         "index_ignored",
+                                                         "clamp_ignored",
+                                                         "placement_swapped",
+                                                         "max_bias_ignored",
+                                                         "heads_rounded_up",
+                                                         "slice_ignored",
+                                                         "key_form_falls",
+                                                         "count_exclusive",
+                                                         "count_from_start",
+                                                         "count_unmasked",
+                                                         "interpolation_swapped",
+                                                         "interpolation_unbalanced",
+                                                         "sign",
+                                                         "short_sighted",
+                                                         "slopes_from_zero",
+                                                         "nan_spreads",
+                                                         "unstable"};
+
+// Faults of one scheme, which others do not have.
+constexpr std::string_view SchemeOf(size_t fault) {
+  switch (fault) {
+    case kMaxBiasIgnored:
+    case kHeadsRoundedUp:
+    case kSliceIgnored:
+    case kKeyFormFalls:
+    case kSlopesFromZero:
+      return "alibi";
+    case kBiasLeft:
+      return "none";
+    case kValuesMissing:
+    case kClipShort:
+    case kIndexIgnored:
+    case kIndexWraps:
+      return "shaw";
+    case kBiasesSwapped:
+    case kCosinesFirst:
+    case kClampIgnored:
+    case kLateQueries:
+      return "transformer_xl";
+    case kPlacementSwapped:
+    case kCountExclusive:
+    case kCountFromStart:
+    case kCountUnmasked:
+    case kInterpolationSwapped:
+    case kInterpolationUnbalanced:
+      return "cope";
+    case kScaleOnContent:
+      return "shaw transformer_xl";
+    default:
+      return "*";
+  }
+}
 
 constexpr std::array kDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16};
 constexpr size_t kQuantities = kVariantNames<AttentionQuantity>.size();
@@ -64,15 +145,20 @@ constexpr Offer OfferAt(size_t index) {
 }
 
 bool HasEffect(size_t fault, AttentionQuantity quantity) {
+  const bool scored =
+      quantity == AttentionQuantity::scores || quantity == AttentionQuantity::attention;
+  if (fault == kValuesMissing) return quantity == AttentionQuantity::attention;
+  if (SchemeOf(fault) != "*" && SchemeOf(fault) != "alibi") return scored;
   switch (fault) {
     case kPositionBf16:
+    case kPositionUint8:
     case kQueriesAlike:
     case kShortSighted:
       return quantity != AttentionQuantity::slopes;
     case kHeadLeak:
     case kNoMask:
     case kScoreScale:
-      return quantity == AttentionQuantity::scores || quantity == AttentionQuantity::attention;
+      return scored;
     case kNanSpreads:
       return quantity == AttentionQuantity::attention;
     case kSlopesFromZero:
@@ -92,7 +178,8 @@ bool HasEffect(size_t fault, AttentionQuantity quantity) {
 
 std::string ContractOf(Dtype dtype) {
   return fmt::format(
-      "position=i64 frequency=f64:pow trig=1ulp:f64 rotate=f64 accumulate=f64 store={}:rne "
+      "position=i64 frequency=f64:pow angle=f64 trig=1ulp:f64 rotate=f64 accumulate=f64 "
+      "store={}:rne "
       "flush=no",
       dtype == Dtype::i32 ? "f64" : Name(dtype));
 }
@@ -102,7 +189,27 @@ bool EveryOther() {
   return calls.fetch_add(1) % 2 == 1;
 }
 
+bool CountsWrong(size_t fault) {
+  return fault >= kCountExclusive && fault <= kInterpolationUnbalanced;
+}
+
 void SpoilScheme(Scheme& scheme, size_t fault) {
+  if (auto* shaw = std::get_if<shaw::Params>(&scheme)) {
+    if (fault == kValuesMissing) shaw->values = false;
+    if (fault == kIndexIgnored) shaw->index = shaw::Index::key_minus_query;
+    if (fault == kClipShort) shaw->clip -= 1;
+  }
+  if (auto* xl = std::get_if<transformer_xl::Params>(&scheme)) {
+    if (fault == kClampIgnored) xl->clamp_length.reset();
+  }
+  if (auto* cope = std::get_if<cope::Params>(&scheme)) {
+    if (fault == kPlacementSwapped) {
+      cope->placement = cope->placement == cope::Placement::before_scale
+                            ? cope::Placement::after_scale
+                            : cope::Placement::before_scale;
+    }
+  }
+  if (fault == kBiasLeft) scheme = alibi::Params{.attention = AttentionOf(scheme)};
   if (fault == kNoMask) {
     std::visit(
         [](auto& params) {
@@ -129,11 +236,70 @@ void SpoilScheme(Scheme& scheme, size_t fault) {
   }
 }
 
+// The rows of a table [heads, rows, channels] from row(i) of `rows` on.
+template <class Row>
+void TakeRows(ExactTensor& table, int64_t rows, const Row& row) {
+  const ExactTensor before = table;
+  table = {{before.shape[0], rows, before.shape[2]}, {}};
+  for (int64_t head = 0; head < before.shape[0]; ++head) {
+    for (int64_t i = 0; i < rows; ++i) {
+      for (int64_t c = 0; c < before.shape[2]; ++c) {
+        table.values.push_back(before.At(head, row(i), c));
+      }
+    }
+  }
+}
+
+// Of parameters that are still right.
+void SpoilWeights(Scheme& scheme, NamedInputs& inputs, size_t fault) {
+  const double root = std::sqrt(static_cast<double>(AttentionOf(scheme).head_dim));
+  for (const char* name : {"key_table", "value_table"}) {
+    const auto found = inputs.tensors.find(name);
+    if (found == inputs.tensors.end()) continue;
+    auto& params = std::get<shaw::Params>(scheme);
+    if (fault == kClipShort) {
+      TakeRows(found->second, 2 * params.clip - 1, [](int64_t i) { return i + 1; });
+    }
+    if (fault == kIndexWraps) {
+      // A negative index counts from the end, one too large from the start.
+      const int64_t rows = 2 * params.clip + 1;
+      TakeRows(found->second, 5 * rows, [&](int64_t i) { return i % rows; });
+    }
+  }
+  if (fault == kIndexWraps) {
+    auto& params = std::get<shaw::Params>(scheme);
+    params.clip += 2 * (2 * params.clip + 1);
+  }
+  const bool scaled = AttentionOf(scheme).scale == ScoreScale::inverse_sqrt;
+  for (const char* name : {"key_table", "position_weight"}) {
+    const auto found = inputs.tensors.find(name);
+    if (fault != kScaleOnContent || !scaled || found == inputs.tensors.end()) continue;
+    for (double& value : found->second.values) value *= root;
+  }
+  if (fault == kBiasesSwapped) {
+    std::swap(inputs.tensors["content_bias"], inputs.tensors["position_bias"]);
+  }
+  if (fault == kCosinesFirst) {
+    ExactTensor& weight = inputs.tensors["position_weight"];
+    const auto width = weight.shape[2], half = width / 2;
+    const ExactTensor before = weight;
+    for (size_t i = 0; i < weight.values.size(); ++i) {
+      const auto channel = static_cast<int64_t>(i) % width;
+      weight.values[i] = before.values[i - static_cast<size_t>(channel) +
+                                       static_cast<size_t>((channel + half) % width)];
+    }
+  }
+}
+
 void SpoilInputs(NamedInputs& inputs, size_t fault) {
-  if (fault == kPositionBf16) {
+  if (fault == kLateQueries) {
+    for (double& query : inputs.tensors.find("query_positions")->second.values) ++query;
+  }
+  if (fault == kPositionBf16 || fault == kPositionUint8) {
     for (const char* name : {"query_positions", "key_positions"}) {
       for (double& position : inputs.tensors.find(name)->second.values) {
-        position = RoundTo(FormatOf(Dtype::bf16), position);
+        position = fault == kPositionBf16 ? RoundTo(FormatOf(Dtype::bf16), position)
+                                          : position - 256 * std::floor(position / 256);
       }
     }
   }
@@ -188,6 +354,7 @@ void Serve(const Offer& offer, const posgauge_call& call) {
   for (int axis = 0; axis < call.outputs[0].tensor.ndim; ++axis) shape.push_back(out.shape(axis));
   const NamedInputs given = inputs;
   SpoilInputs(inputs, offer.fault);
+  SpoilWeights(scheme, inputs, offer.fault);
   SpoilScheme(scheme, offer.fault);
   if (offer.quantity == AttentionQuantity::buckets) {
     const std::vector<int64_t> buckets = ExactAttention(scheme).Buckets(inputs);
@@ -216,6 +383,14 @@ void Serve(const Offer& offer, const posgauge_call& call) {
     } else {
       values = slopes;
     }
+  }
+  if (CountsWrong(offer.fault)) {
+    const CountFault fault{.exclusive = offer.fault == kCountExclusive,
+                           .from_start = offer.fault == kCountFromStart,
+                           .unmasked = offer.fault == kCountUnmasked,
+                           .swapped = offer.fault == kInterpolationSwapped,
+                           .unbalanced = offer.fault == kInterpolationUnbalanced};
+    values = Counted(std::get<cope::Params>(scheme), offer.quantity, inputs, shape, fault);
   }
   if (values.empty()) values = run(offer.quantity, inputs, shape);
   const auto* alibi = std::get_if<alibi::Params>(&scheme);
@@ -297,7 +472,7 @@ struct Library {
           offer.fault == kHonest ? "honest" : fmt::format("faulty.{}", kNames[offer.fault]);
       kernels.push_back({.size = sizeof(posgauge_kernel),
                          .name = keep(fmt::format("{}.{}.{}", prefix, quantity, io)),
-                         .schemes = "*",
+                         .schemes = keep(std::string(SchemeOf(offer.fault))),
                          .quantity = keep(std::string(quantity)),
                          .inputs = keep(inputs),
                          .outputs = keep(fmt::format("{}:{}", quantity, io)),

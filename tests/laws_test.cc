@@ -9,6 +9,7 @@
 
 #include "faulty_kernels.h"
 #include "law_checks.h"
+#include "posgauge/properties/attention_laws.h"
 #include "posgauge/properties/comparisons.h"
 #include "posgauge/properties/frequency_laws.h"
 #include "posgauge/properties/law_bounds.h"
@@ -48,6 +49,10 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"kerple", {"heads=4", "head_dim=4", "weighted=true"}},
     {"sandwich", {"heads=4", "head_dim=4", "sandwich_width=16"}},
     {"sandwich", {"heads=4", "head_dim=4", "sandwich_width=16", "first_index=1", "centred=true"}},
+    {"none", {"heads=4", "head_dim=4"}},
+    {"shaw", {"heads=4", "head_dim=4", "clip=20", "per_head=true", "index=query_minus_key"}},
+    {"cope", {"heads=4", "head_dim=4", "num_positions=4", "placement=before_scale"}},
+    {"transformer_xl", {"heads=4", "head_dim=4", "model_width=8", "clamp_length=5"}},
 };
 
 // Which fault, in which kernel, breaks a law of which of the schemes above.
@@ -61,7 +66,8 @@ constexpr size_t kRope = 0, kLinear = 1, kAware = 2, kNaive = 3, kDynamic = 4, k
                  kLlama3 = 6, kFixed = 7, kMixed = 8, kQwen = 9, kTurns = 10, kDynamicYarn = 11,
                  kLongRope = 12, kProportional = 13, kSinusoidal = 14, kAlibi = 15, kT5 = 16,
                  kT5Causal = 17, kFire = 18, kKerple = 19, kKerplePower = 20, kKerpleWeighted = 21,
-                 kSandwich = 22, kSandwichFromOne = 23;
+                 kSandwich = 22, kSandwichFromOne = 23, kNone = 24, kShaw = 25, kCope = 26,
+                 kTransformerXl = 27;
 
 const std::vector<Red> kReds = {
     {"relative_invariance", kRope, "faulty.position_bf16.rotate"},
@@ -311,6 +317,38 @@ const std::vector<Red> kReds = {
     {"prefix", kSandwichFromOne, "faulty.no_mask.attention"},
     {"masked_last", kSandwichFromOne, "faulty.no_mask.scores"},
     {"translation", kSandwichFromOne, "faulty.position_bf16.bias"},
+    {"order", kNone, "faulty.bias_left.scores"},
+    {"order", kNone, "faulty.bias_left.attention"},
+    {"equal_scores", kNone, "faulty.bias_left.attention"},
+    {"translation", kShaw, "faulty.position_uint8.scores"},
+    {"beyond", kShaw, "faulty.index_wraps.scores"},
+    {"beyond", kShaw, "faulty.index_wraps.attention"},
+    {"reversal", kShaw, "faulty.index_ignored.scores"},
+    {"reversal", kShaw, "faulty.index_ignored.attention"},
+    {"wide_table", kShaw, "faulty.clip_short.scores"},
+    {"wide_table", kShaw, "faulty.clip_short.attention"},
+    {"constant_tables", kShaw, "faulty.scale_on_content.scores"},
+    {"constant_tables", kShaw, "faulty.values_missing.attention"},
+    {"scale", kShaw, "faulty.scale_on_content.scores"},
+    {"zero_weights", kShaw, "faulty.no_mask.scores"},
+    {"counts", kCope, "faulty.count_exclusive.scores"},
+    {"counts", kCope, "faulty.count_from_start.scores"},
+    {"counts", kCope, "faulty.count_unmasked.scores"},
+    {"counts", kCope, "faulty.interpolation_swapped.scores"},
+    {"counts", kCope, "faulty.placement_swapped.scores"},
+    {"flat_table", kCope, "faulty.interpolation_unbalanced.scores"},
+    {"open_gates", kCope, "faulty.count_exclusive.scores"},
+    {"closed_gates", kCope, "faulty.interpolation_swapped.scores"},
+    {"masked_last", kCope, "faulty.count_unmasked.attention"},
+    {"zero_weights", kCope, "faulty.no_mask.scores"},
+    {"translation", kTransformerXl, "faulty.position_uint8.scores"},
+    {"rows", kTransformerXl, "faulty.queries_alike.scores"},
+    {"biases_apart", kTransformerXl, "faulty.biases_swapped.scores"},
+    {"own_key", kTransformerXl, "faulty.cosines_first.scores"},
+    {"own_key", kTransformerXl, "faulty.late_queries.scores"},
+    {"clamp", kTransformerXl, "faulty.clamp_ignored.scores"},
+    {"clamp", kTransformerXl, "faulty.clamp_ignored.attention"},
+    {"scale", kTransformerXl, "faulty.scale_on_content.scores"},
 };
 
 Scheme SchemeAt(size_t index) { return ParseScheme(kSchemes[index].first, kSchemes[index].second); }
@@ -352,9 +390,13 @@ TEST(laws, NoneLacksItsFault) {
   for (const Red& row : kReds) red.emplace(row.law, row.scheme);
   for (size_t scheme = 0; scheme < kSchemes.size(); ++scheme) {
     for (const Law& law : Laws(SchemeAt(scheme))) {
-      // Laws of every rotation are broken once, a scheme's own in each of its forms.
-      const bool shared = FindLaw(SchemeAt(kRope), law.name).has_value() &&
-                          FindLaw(SchemeAt(kLinear), law.name).has_value();
+      // Laws of every rotation, and of all attention, are broken once, a scheme's own in each of
+      // its forms.
+      const bool shared =
+          (FindLaw(SchemeAt(kRope), law.name).has_value() &&
+           FindLaw(SchemeAt(kLinear), law.name).has_value()) ||
+          (ActsInAttention(SchemeAt(scheme)) &&
+           std::ranges::count(AttentionLaws(SchemeAt(scheme)), law.name, &Law::name) > 0);
       const bool broken = std::ranges::any_of(red, [&](const auto& entry) {
         return entry.first == law.name && (shared || entry.second == scheme);
       });

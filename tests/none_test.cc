@@ -1,5 +1,8 @@
+#include "posgauge/properties/none.h"
+
 #include <gtest/gtest.h>
 
+#include "attention_checks.h"
 #include "attention_values.h"
 
 namespace posgauge {
@@ -44,6 +47,80 @@ TEST(none, HasScoresAndAttentionOnly) {
     EXPECT_EQ(Refusal([&] { exact.CheckInputs(quantity, {}); }),
               "none has no " + std::string(VariantName(quantity)));
   }
+}
+
+const std::vector<double> kPositions = {0, 1, 2, 17, 255, 257, 4095, 131071};
+
+TEST(none, GoodKernelsKeepTheirContractsInEveryConvention) {
+  for (const std::vector<std::string>& settings :
+       std::vector<std::vector<std::string>>{{"heads=4", "head_dim=8"},
+                                             {"heads=3", "head_dim=5", "causal=false", "scale=one"},
+                                             {"heads=2", "head_dim=64"}}) {
+    ExpectContractsKept(ParseScheme("none", settings), kPositions);
+  }
+}
+
+TEST(none, FaultyKernelsBreakTheirContracts) {
+  const Scheme faulty = ParseScheme("none", {"heads=4", "head_dim=8"});
+  ExpectContractBroken(faulty, "bias_left", "scores", kPositions);
+  ExpectContractBroken(faulty, "bias_left", "attention", kPositions);
+  ExpectContractBroken(faulty, "no_mask", "scores", kPositions);
+  ExpectContractBroken(faulty, "no_mask", "attention", kPositions);
+  ExpectContractBroken(faulty, "head_leak", "scores", kPositions);
+}
+
+TEST(none, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(none::AnyParams())); }
+
+TEST(none, GeneratedParametersAreValid) {
+  EXPECT_TRUE(rc::check([] { (*none::AnyParams()).Validate(); }));
+}
+
+std::vector<double> Answer(const std::string& kernel, const Scheme& scheme,
+                           const NamedInputs& inputs) {
+  return Subject(AnyKernel(kernel), scheme).Attend(inputs).Values();
+}
+
+// Keys at the query's own distance have the bias 0 of alibi.
+TEST(none, AKernelWithABiasOfZeroYieldsTheSameBits) {
+  const std::vector<std::string> settings = {"heads=2", "head_dim=3"};
+  const Scheme none = ParseScheme("none", settings), alibi = ParseScheme("alibi", settings);
+  NamedInputs inputs{{{"query_positions", List({7})},
+                      {"key_positions", List({7, 7, 7})},
+                      {"q", {{1, 2, 3}, {1, 0.5, -0.25, 3, 1, 2}}},
+                      {"k", {{3, 2, 3}, {}}}}};
+  for (int i = 0; i < 18; ++i) inputs.tensors["k"].values.push_back((i * 7 % 11 - 5) / 4.0);
+  for (const std::string dtype : {"f64", "f32", "bf16", "f16"}) {
+    inputs.tensors.erase("v");
+    EXPECT_EQ(Answer("fast.scores.none." + dtype, none, inputs),
+              Answer("fast.scores.alibi." + dtype, alibi, inputs));
+    inputs.tensors["v"] = inputs["k"];
+    EXPECT_EQ(Answer("fast.attention.none." + dtype, none, inputs),
+              Answer("fast.attention.alibi." + dtype, alibi, inputs));
+  }
+}
+
+// A NaN that a query sees reaches its output; the exponential of one is not 0.
+TEST(none, NanOfAVisibleKeySpreads) {
+  const Scheme scheme = None("true");
+  for (const std::string dtype : {"f64", "f32", "bf16", "f16"}) {
+    NamedInputs inputs = Equal({1, 2, 3});
+    inputs.tensors["k"].values[1] = std::nan("");
+    const std::vector<double> out = Answer("fast.attention.none." + dtype, scheme, inputs);
+    EXPECT_EQ(out[0], 1) << dtype;
+    EXPECT_TRUE(std::isnan(out[1]) && std::isnan(out[2])) << dtype;
+  }
+}
+
+// Without a position the last of five tokens sees the same set in any order, and nobody else does.
+TEST(none, OnlyTheLastRowOutlivesAPermutation) {
+  const Scheme scheme = None("true");
+  const auto out = [&](const std::vector<double>& x) {
+    return ExactAttention(scheme).Evaluate(Q::attention, Equal(x), Dtype::f64).values;
+  };
+  const std::vector<double> before = out({0, 1, 2, -1, 3}), after = out({2, -1, 0, 1, 3});
+  EXPECT_EQ(after[4], before[4]);
+  const std::vector<size_t> came_from = {2, 3, 0, 1};
+  for (size_t i = 0; i < 4; ++i) EXPECT_NE(after[i], before[came_from[i]]) << i;
 }
 
 }  // namespace

@@ -1,5 +1,8 @@
+#include "posgauge/properties/shaw.h"
+
 #include <gtest/gtest.h>
 
+#include "attention_checks.h"
 #include "attention_values.h"
 
 namespace posgauge {
@@ -93,6 +96,102 @@ TEST(shaw, WhatHasNoRowIsRefused) {
   inputs = Worked(Q::scores);
   inputs.tensors["key_table"] = {{1, 2, 2}, {1, 2, 3, 4}};
   EXPECT_NE(Refusal([&] { exact.CheckInputs(Q::scores, inputs); }), "");
+}
+
+const std::vector<double> kPositions = {0, 1, 2, 17, 255, 257, 4095, 131071};
+
+TEST(shaw, GoodKernelsKeepTheirContractsInEveryConvention) {
+  for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{
+           {"heads=4", "head_dim=8", "clip=3", "index=query_minus_key"},
+           {"heads=4", "head_dim=8"},
+           {"heads=2", "head_dim=5", "clip=1", "per_head=true", "outside=zero", "causal=false"},
+           {"heads=4", "head_dim=4", "clip=40", "values=false", "scale=one"}}) {
+    ExpectContractsKept(ParseScheme("shaw", settings), kPositions);
+  }
+}
+
+TEST(shaw, FaultyKernelsBreakTheirContracts) {
+  const Scheme faulty =
+      ParseScheme("shaw", {"heads=4", "head_dim=8", "clip=3", "index=query_minus_key"});
+  ExpectContractBroken(faulty, "index_ignored", "scores", kPositions);
+  ExpectContractBroken(faulty, "index_ignored", "attention", kPositions);
+  ExpectContractBroken(faulty, "clip_short", "scores", kPositions);
+  ExpectContractBroken(faulty, "clip_short", "attention", kPositions);
+  ExpectContractBroken(faulty, "index_wraps", "scores", kPositions);
+  ExpectContractBroken(faulty, "values_missing", "attention", kPositions);
+  ExpectContractBroken(faulty, "scale_on_content", "scores", kPositions);
+  ExpectContractBroken(faulty, "scale_on_content", "attention", kPositions);
+  ExpectContractBroken(faulty, "no_mask", "attention", kPositions);
+}
+
+TEST(shaw, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(shaw::AnyParams())); }
+
+TEST(shaw, GeneratedParametersAreValid) {
+  EXPECT_TRUE(rc::check([] { (*shaw::AnyParams()).Validate(); }));
+}
+
+// Huang et al. 2019, sec. 3.4.1: of X[i][m] = <q_i, E_m>, E_m the row of distance m - (L - 1), pad
+// a column of zeros on the left, read the rows as if they were one shorter, drop the first.
+std::vector<std::vector<double>> Skewed(const std::vector<std::vector<double>>& x) {
+  const size_t length = x.size();
+  std::vector<double> flat;
+  for (const std::vector<double>& row : x) {
+    flat.push_back(0);
+    flat.insert(flat.end(), row.begin(), row.end());
+  }
+  std::vector<std::vector<double>> skewed(length);
+  for (size_t i = 0; i < length; ++i) {
+    for (size_t j = 0; j < length; ++j) skewed[i].push_back(flat[(i + 1) * length + j]);
+  }
+  return skewed;
+}
+
+// Whole numbers throughout: nothing rounds.
+TEST(shaw, SkewingIsTheGather) {
+  constexpr int64_t kLength = 5;
+  const Scheme scheme =
+      ParseScheme("shaw", {"heads=1", "head_dim=2", fmt::format("clip={}", kLength - 1),
+                           "values=false", "outside=zero", "scale=one"});
+  NamedInputs inputs{{{"query_positions", Consecutive(kLength)},
+                      {"key_positions", Consecutive(kLength)},
+                      {"q", {{kLength, 1, 2}, {1, 2, -3, 1, 0, 4, 2, 2, -1, 5}}},
+                      {"k", {{kLength, 1, 2}, std::vector<double>(2 * kLength, 0)}},
+                      {"key_table", {{1, 2 * kLength - 1, 2}, {}}}}};
+  for (int i = 0; i < 4 * kLength - 2; ++i) {
+    inputs.tensors["key_table"].values.push_back(i * 5 % 7 - 3);
+  }
+  std::vector<std::vector<double>> products(kLength);
+  for (int64_t i = 0; i < kLength; ++i) {
+    for (int64_t m = 0; m < kLength; ++m) {
+      products[static_cast<size_t>(i)].push_back(
+          inputs["q"].At(i, 0, 0) * inputs["key_table"].At(0, m, 0) +
+          inputs["q"].At(i, 0, 1) * inputs["key_table"].At(0, m, 1));
+    }
+  }
+  const std::vector<std::vector<double>> skewed = Skewed(products);
+  for (const std::string kernel : {"fast.scores.shaw.f64", "fast.scores.shaw.bf16"}) {
+    const std::vector<double> scores = Subject(AnyKernel(kernel), scheme).Attend(inputs).Values();
+    for (size_t i = 0; i < kLength; ++i) {
+      for (size_t j = 0; j <= i; ++j) {
+        EXPECT_EQ(scores[i * kLength + j], skewed[i][j]) << i << " " << j;
+      }
+    }
+  }
+}
+
+// Rows of distances ahead are never seen under a mask.
+TEST(shaw, RowsOfKeysAheadAreNotRead) {
+  const Scheme scheme = ParseScheme("shaw", {"heads=1", "head_dim=2", "clip=1"});
+  const NamedInputs inputs = Worked(Q::attention);
+  for (const std::string dtype : {"f64", "f32", "bf16", "f16"}) {
+    const Subject subject(AnyKernel("fast.attention.shaw." + dtype), scheme);
+    const std::vector<double> before = subject.Attend(inputs).Values();
+    NamedInputs poisoned = inputs;
+    for (const std::string name : {"key_table", "value_table"}) {
+      for (size_t i : {4, 5}) poisoned.tensors[name].values[i] = std::nan("");
+    }
+    EXPECT_EQ(subject.Attend(poisoned).Values(), before) << dtype;
+  }
 }
 
 }  // namespace

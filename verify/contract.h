@@ -63,7 +63,7 @@ struct Contract {
   /// The complete line, every key present.
   std::string Text() const;
 
-  /// The same of attention, which has no angle and no table.
+  /// The same of attention, which has no table.
   std::string AttentionText() const;
   bool operator==(const Contract&) const = default;
 };

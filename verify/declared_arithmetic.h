@@ -9,23 +9,24 @@ namespace posgauge {
 ///
 ///                 while MakeHead forms parameters         afterwards
 ///   + - * /       frequency, exact if it is `rn`          rotate
+///   Angle         as + - * /                              angle
 ///   functions     one ulp of frequency, exact if `rn`     trig
 ///   Sum           as + - * /                              accumulate
 ///   Held          frequency                               nothing: held already
 struct DeclaredArithmetic {
-  Arithmetic elementwise = Arithmetic::exact, functions = Arithmetic::exact,
-             sums = Arithmetic::exact, held = Arithmetic::exact;
+  Arithmetic elementwise = Arithmetic::exact, angles = Arithmetic::exact,
+             functions = Arithmetic::exact, sums = Arithmetic::exact, held = Arithmetic::exact;
   double function_ulps = 0;
   bool flush_to_zero = false;
 
   static DeclaredArithmetic OfParameters(const Contract& contract) {
     const Arithmetic inside =
         contract.frequency_formula == FrequencyFormula::rn ? Arithmetic::exact : contract.frequency;
-    return {inside, inside, inside, contract.frequency, 1, contract.flush_to_zero};
+    return {inside, inside, inside, inside, contract.frequency, 1, contract.flush_to_zero};
   }
   static DeclaredArithmetic OfResults(const Contract& contract) {
-    return {contract.rotate,   contract.trig_arithmetic, contract.accumulate,
-            Arithmetic::exact, contract.trig_ulps,       contract.flush_to_zero};
+    return {contract.rotate,   contract.angle,     contract.trig_arithmetic, contract.accumulate,
+            Arithmetic::exact, contract.trig_ulps, contract.flush_to_zero};
   }
 };
 

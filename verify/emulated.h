@@ -65,6 +65,16 @@ inline Emulated operator/(const Emulated& a, const Emulated& b) {
   return emulated_detail::Elementwise(a, b, [](double x, double y) { return x / y; });
 }
 
+/// In turns: as in binary64, in which such a phase is at least as good.
+inline Emulated Angle(const Emulated& distance, const Emulated& frequency) {
+  DeclaredArithmetic arithmetic = emulated_detail::Current();
+  const bool turns =
+      arithmetic.angles == Arithmetic::turn64 || arithmetic.angles == Arithmetic::turn96;
+  arithmetic.elementwise = turns ? Arithmetic::f64 : arithmetic.angles;
+  const ArithmeticScope scope(arithmetic);
+  return distance * frequency;
+}
+
 inline Emulated Exp(const Emulated& x) {
   return emulated_detail::Function(x, [](double at) { return std::exp(at); });
 }

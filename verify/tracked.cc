@@ -191,6 +191,7 @@ Tracked operator/(const Tracked& a, const Tracked& b) {
   }
   const double least = std::fabs(y.value) - y.own;
   if (!(least > 0)) return Finish(value, HUGE_VAL, HUGE_VAL, 0, 0, arithmetic);
+  if (IsZero(x) && least > y.error) return Folded(value, arithmetic);
   const double quotient = Magnitude(x) / least;
   const double own =
       (x.own + quotient * y.own) / std::fabs(y.value) + kRoundoff * std::fabs(value) + kUnderflow;
@@ -200,6 +201,25 @@ Tracked operator/(const Tracked& a, const Tracked& b) {
   const double size =
       std::max(x.size / std::fabs(y.value), std::fabs(value) * y.size / std::fabs(y.value));
   return Rounded(value, own, before, size, arithmetic, true);
+}
+
+// In turns the frequency is cut at 2^-64 or 2^-96 of a turn and the product at 2^-64, twice
+// (RotaryBound::Angle).
+Tracked Angle(const Tracked& distance, const Tracked& frequency) {
+  DeclaredArithmetic arithmetic = Current();
+  const Arithmetic angles = arithmetic.angles;
+  const bool turns = angles == Arithmetic::turn64 || angles == Arithmetic::turn96;
+  arithmetic.elementwise = turns ? Arithmetic::exact : angles;
+  const ArithmeticScope scope(arithmetic);
+  Tracked angle = distance * frequency;
+  if (!turns || IsZero(distance)) return angle;
+  const double cut = angles == Arithmetic::turn64 ? 0x1p-64 : 0x1p-96;
+  const double reach = Magnitude(distance) + distance.error;
+  if (!(reach <= LargestFinite(angles)))
+    return Finish(angle.value, angle.own, HUGE_VAL, 0, 0, angles);
+  angle.error = angle.before =
+      Upward(angle.error + 2 * std::numbers::pi * (cut * reach + 2 * 0x1p-64));
+  return angle;
 }
 
 Tracked Exp(const Tracked& x) {

@@ -36,6 +36,10 @@ Tracked operator-(const Tracked& a, const Tracked& b);
 Tracked operator*(const Tracked& a, const Tracked& b);
 Tracked operator/(const Tracked& a, const Tracked& b);
 
+/// distance * frequency in the arithmetic of angles. In fixed-point turns, of the phase within a
+/// turn.
+Tracked Angle(const Tracked& distance, const Tracked& frequency);
+
 Tracked Exp(const Tracked& x);
 Tracked Log(const Tracked& x);
 Tracked Log1p(const Tracked& x);

@@ -1,0 +1,39 @@
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "posgauge/fast/bias.h"
+
+namespace posgauge::fast {
+
+/// One query against all keys, in numbers of T: float, or double for f64.
+template <class T>
+struct ScoredRow {
+  double query;                     // position
+  const std::vector<double>& keys;  // positions, [keys]
+  const T* q;                       // [head_dim]
+  T scale;                          // 1/sqrt(head_dim), or 1
+  T* scores;                        // [keys]: comes as <q + query_shift, k_j>, leaves as s_ij
+};
+
+/// What a scheme does in one head that is more than a bias.
+template <class T>
+struct Scoring {
+  std::vector<T> query_shift = {};  // added to q before its products with keys, [head_dim]; or none
+  std::function<void(const ScoredRow<T>&)> score;
+  /// What is added to the value of a key, [head_dim]; empty where that is nothing.
+  std::function<const T*(double query, double key)> added_value = {};
+};
+
+// Such a scheme gives, in fast/<scheme>.h and its namespace,
+//
+//   template <class T>
+//   fast::Scoring<T> FastScoring(const Params&, const fast::WeightValues<T>&, int64_t head);
+//
+// in place of FastBias (fast/bias.h), and, where it takes sines of offsets, `fast::Turns
+// Waves(const Params&)`: its kernels then declare phases in turns. The weights outlive what is made
+// of them. Keys that a query does not see have scores all the same, which may be anything: what
+// tells positions by other keys' scores leaves them out itself.
+
+}  // namespace posgauge::fast

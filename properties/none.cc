@@ -1,0 +1,93 @@
+#include "posgauge/properties/none.h"
+
+#include <rapidcheck.h>
+
+#include <cmath>
+
+#include "posgauge/properties/attention_laws.h"
+#include "posgauge/properties/generators.h"
+#include "posgauge/verify/hex_float.h"
+
+namespace posgauge::none {
+
+namespace {
+
+std::vector<int64_t> VisibleKeys(const Subject& subject, const NamedInputs& inputs, int64_t query) {
+  const ExactTensor& keys = inputs["key_positions"];
+  std::vector<int64_t> visible;
+  for (int64_t key = 0; key < keys.shape[0]; ++key) {
+    if (AttentionOf(subject.scheme()).Visible(inputs["query_positions"].At(query), keys.At(key))) {
+      visible.push_back(key);
+    }
+  }
+  return visible;
+}
+
+// Keys and values change places, positions stay where they are.
+Verdict CheckOrder(const Subject& subject, const LawCase& c) {
+  const NamedInputs all = InputsOf(subject, c);
+  Comparisons comparisons;
+  for (int64_t query = 0; query < all["query_positions"].shape[0]; ++query) {
+    const std::vector<int64_t> visible = VisibleKeys(subject, all, query);
+    const std::vector<int64_t> reversed(visible.rbegin(), visible.rend());
+    const NamedInputs of_query = WithQueries(all, {query});
+    const AttentionAnswer before(subject, WithKeys(of_query, visible));
+    NamedInputs turned = WithKeys(of_query, reversed);
+    turned.tensors["key_positions"] = before.inputs["key_positions"];
+    const AttentionAnswer after(subject, turned);
+    for (AttentionPlace place : PlacesOf(before.quantity, before.out.shape())) {
+      AttentionPlace of = place;
+      if (before.quantity == AttentionQuantity::scores) {
+        of.last = static_cast<int64_t>(visible.size()) - 1 - place.last;
+      }
+      CompareWithin(comparisons, after, place, before, of);
+    }
+  }
+  return comparisons.Take();
+}
+
+// A query of zeros scores every key alike: each visible one weighs 1/n, whatever else there is.
+Verdict CheckEqualScores(const Subject& subject, const LawCase& c) {
+  NamedInputs inputs = InputsOf(subject, c);
+  for (double& q : inputs.tensors.find("q")->second.values) q = 0;
+  const AttentionAnswer answer(subject, inputs);
+  const ExactTensor& v = answer.inputs["v"];
+  Comparisons comparisons;
+  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+    const std::vector<int64_t> visible = VisibleKeys(subject, answer.inputs, place.query);
+    const auto count = static_cast<double>(visible.size());
+    double sum = 0, size = 0;
+    for (int64_t key : visible) {
+      sum += v.At(key, place.head, place.last);
+      size += std::fabs(v.At(key, place.head, place.last));
+    }
+    const double got = answer.Value(place), want = sum / count;
+    // count roundings of the sum and its quotient, in binary64.
+    const double allowed = answer.Limit(place) + 0x1p-52 * count * size / count;
+    comparisons.Add(answer.QueryPosition(place), std::fabs(got - want), allowed, size / count, [&] {
+      return Witness{
+          .where = answer.Text(place) + fmt::format(", the mean of {} values", visible.size()),
+          .got = HexFloat(got),
+          .want = HexFloat(want)};
+    });
+  }
+  return comparisons.Take();
+}
+
+}  // namespace
+
+std::vector<Law> Laws(const Params&) {
+  return {
+      {"order", "the keys that a query sees may come in any order", "scores attention", false,
+       CheckOrder},
+      {"equal_scores", "a query of zeros yields the mean of the values that it sees", "attention",
+       false, CheckEqualScores},
+  };
+}
+
+rc::Gen<Params> AnyParams() {
+  return rc::gen::map(AnyAttention(),
+                      [](Attention attention) { return Params{.attention = attention}; });
+}
+
+}  // namespace posgauge::none
