@@ -11,21 +11,30 @@ namespace posgauge {
 ///   + - * /       frequency, exact if it is `rn`          rotate
 ///   functions     one ulp of frequency, exact if `rn`     trig
 ///   Sum           as + - * /                              accumulate
+///   Angle         as * (there is none)                    angle
 ///   Held          frequency                               nothing: held already
+///
+/// A row that is to be added is held in `table`, then added in `rotate`.
 struct DeclaredArithmetic {
   Arithmetic elementwise = Arithmetic::exact, functions = Arithmetic::exact,
              sums = Arithmetic::exact, held = Arithmetic::exact;
   double function_ulps = 0;
   bool flush_to_zero = false;
+  Arithmetic angles = Arithmetic::exact;
 
   static DeclaredArithmetic OfParameters(const Contract& contract) {
     const Arithmetic inside =
         contract.frequency_formula == FrequencyFormula::rn ? Arithmetic::exact : contract.frequency;
-    return {inside, inside, inside, contract.frequency, 1, contract.flush_to_zero};
+    return {inside, inside, inside, contract.frequency, 1, contract.flush_to_zero, inside};
   }
   static DeclaredArithmetic OfResults(const Contract& contract) {
-    return {contract.rotate,   contract.trig_arithmetic, contract.accumulate,
-            Arithmetic::exact, contract.trig_ulps,       contract.flush_to_zero};
+    return {contract.rotate,    contract.trig_arithmetic, contract.accumulate, Arithmetic::exact,
+            contract.trig_ulps, contract.flush_to_zero,   contract.angle};
+  }
+  static DeclaredArithmetic OfTable(const Contract& contract) {
+    DeclaredArithmetic arithmetic = OfResults(contract);
+    arithmetic.held = contract.table;
+    return arithmetic;
   }
 };
 

@@ -88,6 +88,11 @@ inline Emulated RationalPower(const Emulated& x, int64_t numerator, int64_t deno
   return Power(x, Emulated(numerator) / Emulated(denominator));
 }
 inline Emulated Sigmoid(const Emulated& x) { return Emulated(1) / (Emulated(1) + Exp(-x)); }
+inline Emulated Angle(const Emulated& position, const Emulated& frequency) {
+  const Arithmetic angles = emulated_detail::Current().angles;
+  return Emulated(Emulated::Round(
+      angles, Emulated::Round(angles, position.value) * Emulated::Round(angles, frequency.value)));
+}
 inline std::array<Emulated, 2> CosSin(const Emulated& x) {
   return {emulated_detail::Function(x, [](double at) { return std::cos(at); }),
           emulated_detail::Function(x, [](double at) { return std::sin(at); })};

@@ -37,7 +37,7 @@ struct KernelInfo {
   /// Whether it yields rows or what they are added to; otherwise it is of rotations, or, where it
   /// yields frequencies, of any scheme.
   bool Adds() const { return quantity == "embed" || outputs[0].name == "rows"; }
-  /// Whether its quantity is one of AttentionQuantity.
+  /// Whether its quantity is one of attention.
   bool IsOfAttention() const;
   /// Whether it serves the scheme at all: kind, word, pairing, width. Positions are checked by the
   /// call.

@@ -246,6 +246,23 @@ Tracked Sigmoid(const Tracked& x) {
   return Finish(value, own, before, u * (value + own + before), 0, current.elementwise);
 }
 
+// In turns the frequency is off by 2^-64 or 2^-96 of a turn a token, and the product cut to 2^-63
+// of one (docs/contracts.md).
+Tracked Angle(const Tracked& position, const Tracked& frequency) {
+  DeclaredArithmetic arithmetic = Current();
+  const bool turns =
+      arithmetic.angles == Arithmetic::turn64 || arithmetic.angles == Arithmetic::turn96;
+  const double of_frequency = arithmetic.angles == Arithmetic::turn96 ? 0x1p-96 : 0x1p-64;
+  arithmetic.elementwise = turns ? Arithmetic::exact : arithmetic.angles;
+  const ArithmeticScope scope(arithmetic);
+  Tracked angle = position * frequency;
+  if (!turns) return angle;
+  const double more =
+      2 * std::numbers::pi * (of_frequency * Magnitude(position) + 0x1p-63) * (1 + kLibraryError);
+  angle.error = angle.before = Upward(angle.error + more);
+  return angle;
+}
+
 // The contract says how far a sine may be off absolutely: ulps of values in [1/2, 1].
 std::array<Tracked, 2> CosSin(const Tracked& x) {
   const DeclaredArithmetic& current = Current();

@@ -47,6 +47,9 @@ Tracked RationalPower(const Tracked& x, int64_t numerator, int64_t denominator);
 /// As 1 / (1 + e^-x): an exponential and two operations.
 Tracked Sigmoid(const Tracked& x);
 
+/// In the arithmetic of angles; the position is exact.
+Tracked Angle(const Tracked& position, const Tracked& frequency);
+
 std::array<Tracked, 2> CosSin(const Tracked& x);
 
 Tracked Abs(const Tracked& x);
