@@ -1,8 +1,9 @@
-#include "posgauge/schemes/learned.h"
+#include "posgauge/properties/learned.h"
 
 #include <gtest/gtest.h>
 
 #include "attention_values.h"
+#include "given_rows_checks.h"
 
 namespace posgauge::learned {
 namespace {
@@ -101,6 +102,34 @@ TEST(learned, ParametersThatMeanNothingAreRefused) {
   EXPECT_EQ(refused({"rows=4", "offset=4"}), "learned.offset must be in 0..3 (rows - 1), got 4");
   EXPECT_EQ(refused({"rows=4", "padding_index=4"}),
             "learned.padding_index must be in 0..3 (rows - 1), got 4");
+}
+
+TEST(learned, GoodKernelsKeepTheirContractsAndLaws) {
+  for (const std::vector<std::string>& settings :
+       std::vector<std::vector<std::string>>{{"width=20", "rows=40"},
+                                             {"width=7", "rows=40", "offset=2"},
+                                             {"width=16", "rows=9", "offset=2", "padding_index=1"},
+                                             {"width=5", "rows=9", "beyond=zero"}}) {
+    ExpectGoodKernels(ParseScheme("learned", settings));
+  }
+}
+
+TEST(learned, FaultyKernelsAreFound) {
+  const Scheme scheme =
+      ParseScheme("learned", {"width=8", "rows=40", "offset=2", "padding_index=4"});
+  ExpectFound(scheme, {{"unstable", "determinism"},
+                       {"row_behind", "contract gather"},
+                       {"positions_alike", "contract rows gather"},
+                       {"offset_missing", "contract gather"},
+                       {"clamps", "refusal"},
+                       {"padding_read", "padding"},
+                       {"nan_spreads", "unread_rows"}});
+}
+
+TEST(learned, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(AnyParams())); }
+
+TEST(learned, GeneratedParametersAreValid) {
+  EXPECT_TRUE(rc::check([] { (*AnyParams()).Validate(); }));
 }
 
 }  // namespace

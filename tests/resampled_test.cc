@@ -1,8 +1,9 @@
-#include "posgauge/schemes/resampled.h"
+#include "posgauge/properties/resampled.h"
 
 #include <gtest/gtest.h>
 
 #include "attention_values.h"
+#include "given_rows_checks.h"
 
 namespace posgauge::resampled {
 namespace {
@@ -160,6 +161,44 @@ TEST(resampled, ParametersThatMeanNothingAreRefused) {
             "resampled.align_corners goes with neither antialias nor offset nor scales");
   EXPECT_EQ(refused({"scale_h=1.3"}), "resampled.scale_h makes 18 of 14, but the target is 16");
   EXPECT_EQ(refused({"target_w=0"}), "resampled.target_w must be in 1..4096, got 0");
+}
+
+TEST(resampled, GoodKernelsKeepTheirContractsAndLaws) {
+  const Settings grid = {"width=12", "grid_h=4", "grid_w=6", "target_h=7", "target_w=5"};
+  for (const Settings& more : std::vector<Settings>{{"cubic=-0.75"},
+                                                    {"filter=bilinear", "prefix=0"},
+                                                    {"cubic=-0.5", "antialias=true"},
+                                                    {"filter=bilinear", "antialias=true"},
+                                                    {"align_corners=true", "prefix=2"},
+                                                    {"offset=0.1"},
+                                                    {"scale_h=1.775", "scale_w=0.85"},
+                                                    {"target_h=4", "target_w=6"}}) {
+    Settings settings = grid;
+    settings.insert(settings.end(), more.begin(), more.end());
+    ExpectGoodKernels(ParseScheme("resampled", settings));
+  }
+}
+
+TEST(resampled, FaultyKernelsAreFound) {
+  const Settings grid = {"width=8", "grid_h=4", "grid_w=6", "target_h=7", "target_w=5", "prefix=2"};
+  ExpectFound(ParseScheme("resampled", grid), {{"unstable", "determinism"},
+                                               {"row_behind", "contract prefix mirror"},
+                                               {"positions_alike", "contract rows"},
+                                               {"corners_swapped", "contract"},
+                                               {"not_normalised", "contract constant"},
+                                               {"prefix_resampled", "contract prefix"},
+                                               {"other_cubic", "contract"}});
+  Settings corners = grid, wide = grid;
+  corners.push_back("align_corners=true");
+  ExpectFound(ParseScheme("resampled", corners), {{"corners_swapped", "contract corners"}});
+  wide.push_back("antialias=true");
+  ExpectFound(ParseScheme("resampled", wide), {{"antialias_ignored", "contract"}});
+}
+
+TEST(resampled, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(AnyParams())); }
+
+TEST(resampled, GeneratedParametersAreValid) {
+  EXPECT_TRUE(rc::check([] { (*AnyParams()).Validate(); }));
 }
 
 }  // namespace

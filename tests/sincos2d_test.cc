@@ -1,8 +1,9 @@
-#include "posgauge/schemes/sincos2d.h"
+#include "posgauge/properties/sincos2d.h"
 
 #include <gtest/gtest.h>
 
 #include "attention_values.h"
+#include "given_rows_checks.h"
 
 namespace posgauge::sincos2d {
 namespace {
@@ -78,6 +79,35 @@ TEST(sincos2d, ParametersThatMeanNothingAreRefused) {
   EXPECT_EQ(refused({"prefix=-1"}), "sincos2d.prefix must be in 0..4096, got -1");
   EXPECT_EQ(refused({"interpolation_scale=0"}),
             "sincos2d.interpolation_scale must be in 1e-06..1000000, got 0");
+}
+
+TEST(sincos2d, GoodKernelsKeepTheirContractsAndLaws) {
+  for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{
+           {"width=24", "grid_h=5", "grid_w=7"},
+           {"width=4", "grid_h=16", "grid_w=3", "prefix=1", "first_axis=row"},
+           {"width=32", "grid_h=9", "grid_w=9", "base_size=16", "interpolation_scale=0.3"},
+           {"width=8", "grid_h=2", "grid_w=4096"}}) {
+    ExpectGoodKernels(ParseScheme("sincos2d", settings));
+  }
+}
+
+TEST(sincos2d, FaultyKernelsAreFound) {
+  const Scheme scheme = ParseScheme("sincos2d", {"width=16", "grid_h=5", "grid_w=7", "prefix=1",
+                                                 "base_size=4", "interpolation_scale=3"});
+  ExpectFound(scheme, {{"unstable", "determinism"},
+                       {"row_behind", "contract origin axes"},
+                       {"positions_alike", "contract rows"},
+                       {"axes_swapped", "contract axes"},
+                       {"column_major", "contract axes"},
+                       {"scale_ignored", "contract"},
+                       {"cosines_first", "contract origin"},
+                       {"not_unit", "contract unit origin"}});
+}
+
+TEST(sincos2d, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(AnyParams())); }
+
+TEST(sincos2d, GeneratedParametersAreValid) {
+  EXPECT_TRUE(rc::check([] { (*AnyParams()).Validate(); }));
 }
 
 }  // namespace
