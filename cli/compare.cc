@@ -196,10 +196,12 @@ int Execute(const Options& options) {
   const bool is_adequate = adequate.outcome == Outcome::pass;
   // The second verdict is always said; it decides only where that was asked for.
   if (options.require.Adequate()) report.verdicts.push_back(adequate);
-  report.facts = {fmt::format("case      {}", options.case_path),
-                  fmt::format("scheme    {}", Text(asked.scheme)),
-                  fmt::format("contract  {}{}", contract.Text(),
-                              options.contract.empty() ? "  (none declared: the default)" : "")};
+  report.facts = {
+      fmt::format("case      {}", options.case_path),
+      fmt::format("scheme    {}", Text(asked.scheme)),
+      fmt::format("contract  {}{}",
+                  ActsInAttention(asked.scheme) ? contract.AttentionText() : contract.Text(),
+                  options.contract.empty() ? "  (none declared: the default)" : "")};
   const Verdict& keeps = report.verdicts.front();
   const bool executed = keeps.outcome == Outcome::pass || keeps.outcome == Outcome::fail;
   const bool violated =

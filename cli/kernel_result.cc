@@ -59,8 +59,10 @@ std::string Summary(const KernelResult& result, size_t width) {
   const bool measured = check.adequate && check.adequate->use.count() > 0;
   return Row(result.info->name, width, Word(check.keeps_contract),
              check.adequate ? AdequateWord(*check.adequate) : "-",
-             measured ? fmt::format("{}", check.adequate_horizon) : "-", Share(result.laws),
-             Share(result.golden));
+             !measured                    ? "-"
+             : check.adequate_horizon < 0 ? "none"
+                                          : fmt::format("{}", check.adequate_horizon),
+             Share(result.laws), Share(result.golden));
 }
 
 std::string BlindShare(const KernelCheck& check) {
@@ -72,7 +74,7 @@ std::string ContractLine(const KernelResult& result) {
   const KernelCheck& check = result.check;
   const bool short_of = check.adequate && check.adequate->outcome == Outcome::fail;
   if (!short_of && check.blind == 0) return "";
-  return fmt::format("    declares {}; {} blind", result.info->contract.Text(), BlindShare(check));
+  return fmt::format("    declares {}; {} blind", result.info->ContractText(), BlindShare(check));
 }
 
 nlohmann::ordered_json KernelJson(const KernelResult& result, const LayerGroup& group) {
@@ -82,7 +84,7 @@ nlohmann::ordered_json KernelJson(const KernelResult& result, const LayerGroup& 
       {"layers", group.kind},
       {"scheme", ToJson(group.scheme)},
       {"quantity", result.info->quantity},
-      {"contract", result.info->contract.Text()},
+      {"contract", result.info->ContractText()},
       {"keeps_contract", std::string(VariantName(check.keeps_contract.outcome))},
       {"contract_horizon", check.contract_horizon},
       {"blind_values", check.blind},

@@ -38,10 +38,18 @@ inline fast::RowsBy BiasRowsBy(const Params& params) {
                                                                          : fast::RowsBy::key;
 }
 
-/// One product an element; slopes are rounded once, to T.
+/// What a slope is multiplied by where the scale counts for the bias too: 1/sqrt(head_dim) of two
+/// binary64 operations.
+inline fast::Wide BiasScale(const Params& params) {
+  const bool scaled = params.before_scale && params.attention.scale == ScoreScale::inverse_sqrt;
+  return fast::Wide(scaled ? 1 / std::sqrt(static_cast<double>(params.attention.head_dim)) : 1.0);
+}
+
+/// One product an element; slopes, scaled ones too, are rounded once, to T.
 template <class T>
 fast::FillBiasRow<T> FastBias(const Params& params, const fast::WeightValues<T>&, int64_t head) {
-  const T slope = fast::RoundedTo<T>(Slopes(params)[static_cast<size_t>(head)]);
+  const T slope =
+      fast::RoundedTo<T>(Slopes(params)[static_cast<size_t>(head)] * BiasScale(params));
   const Form form = params.form;
   return [slope, form](const fast::BiasRow<T>& row) {
     const bool symmetric = form == Form::symmetric;

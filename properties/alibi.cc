@@ -192,8 +192,9 @@ std::vector<Law> Laws(const Params& params) {
 
 rc::Gen<Params> AnyParams() {
   const auto make = [](Attention attention, double max_bias, Form form, int64_t before,
-                       int64_t after) {
-    Params params{.attention = attention, .max_bias = max_bias, .form = form};
+                       int64_t after, bool before_scale) {
+    Params params{
+        .attention = attention, .max_bias = max_bias, .form = form, .before_scale = before_scale};
     if (before + after > 0) params.total_heads = before + attention.heads + after;
     params.first_head = before;
     return params;
@@ -201,7 +202,8 @@ rc::Gen<Params> AnyParams() {
   return rc::gen::apply(
       make, AnyAttention(), rc::gen::element(8.0, 4.0, 16.0, 1.0, 7.5, 100.0),
       rc::gen::element(Form::relative, Form::symmetric, Form::key, Form::key_from_last),
-      rc::gen::inRange<int64_t>(0, 5), rc::gen::inRange<int64_t>(0, 5));
+      rc::gen::inRange<int64_t>(0, 5), rc::gen::inRange<int64_t>(0, 5),
+      rc::gen::element(false, false, true));
 }
 
 }  // namespace posgauge::alibi

@@ -18,6 +18,12 @@ class Head {
   R Slope() const { return slope_; }
 
   R Bias(double query_position, double key_position) const {
+    const R unscaled = Unscaled(query_position, key_position);
+    return params_->before_scale ? Scaled(params_->attention, unscaled) : unscaled;
+  }
+
+ private:
+  R Unscaled(double query_position, double key_position) const {
     const R distance = R(query_position) - R(key_position);
     switch (params_->form) {
       case Form::relative:
@@ -32,7 +38,6 @@ class Head {
     return slope_ * (R(key_position) - R((*inputs_)["key_positions"].values.back()));
   }
 
- private:
   // Slopes that the caller hands over are taken as they are.
   static R SlopeOf(const Params& params, const NamedInputs& inputs, int64_t head) {
     const ExactTensor* given = inputs.Find("slopes");

@@ -35,6 +35,7 @@ struct Params {
   Form form = Form::relative;
   std::optional<int64_t> total_heads = {};
   int64_t first_head = 0;
+  bool before_scale = false;
 
   /// Heads of the whole model, by which slopes go.
   int64_t TotalHeads() const { return total_heads.value_or(attention.heads); }
@@ -57,6 +58,8 @@ struct Params {
     visit("total_heads", self.total_heads,
           "heads of the model where these are a slice of them (tensor parallel)");
     visit("first_head", self.first_head, "index of the first of these heads in the model");
+    visit("before_scale", self.before_scale,
+          "the scale counts for the bias too: scale (<q, k> + bias), as in Falcon");
   }
   bool operator==(const Params&) const = default;
 };

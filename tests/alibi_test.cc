@@ -137,7 +137,8 @@ std::vector<Settings> Conventions() {
           {"heads=3", "head_dim=5", "max_bias=5.5", "form=key"},
           {"heads=4", "head_dim=16", "form=key_from_last", "scale=one"},
           {"heads=6", "head_dim=8", "form=symmetric", "causal=false"},
-          {"heads=4", "head_dim=8", "total_heads=12", "first_head=8"}};
+          {"heads=4", "head_dim=8", "total_heads=12", "first_head=8"},
+          {"heads=4", "head_dim=5", "form=key", "before_scale=true"}};
 }
 
 TEST(alibi, GoodKernelsKeepTheirContractsInEveryConvention) {

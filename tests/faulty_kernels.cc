@@ -161,6 +161,7 @@ void ApplyFactorFault(Params& params, size_t fault) {
 
 // A scheme that has no faults of its own here: its equations in plain binary64.
 template <class Params>
+  requires requires(const Params& params) { Exact<double>(params); }
 Schedule ScheduleOf(const Params& params, size_t) {
   const Rotation<double> rotation = AsRotation(Exact<double>(params));
   return {{rotation.frequency.begin(), rotation.frequency.end()}, rotation.magnitude};

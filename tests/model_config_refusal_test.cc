@@ -20,28 +20,6 @@ TEST(ConfigRefusal, RopeTypesThatAreNotServed) {
             "config.json: rope type 'a\\nb'" + supported);
 }
 
-TEST(ConfigRefusal, ModelsThatDoNotRotate) {
-  const auto refusal = [](const std::string& type, const std::string& has) {
-    return "config.json: the model (model_type \"" + type + "\") has " + has +
-           " and rotates nothing; only rotary models are served";
-  };
-  EXPECT_EQ(LlamaRefusal({{"model_type", "bloom"}}),
-            refusal("bloom", "ALiBi biases on the scores"));
-  EXPECT_EQ(LlamaRefusal({{"model_type", "falcon"}, {"alibi", true}}),
-            refusal("falcon", "ALiBi biases on the scores"));
-  EXPECT_EQ(LlamaRefusal({{"model_type", "mpt"}, {"attn_config", {{"alibi", true}}}}),
-            refusal("mpt", "ALiBi biases on the scores"));
-  EXPECT_EQ(LlamaRefusal({{"model_type", "t5"}}),
-            refusal("t5", "T5's bucketed biases on the scores"));
-  EXPECT_EQ(LlamaRefusal({{"model_type", "gpt2"}}), refusal("gpt2", "a learned position table"));
-  EXPECT_EQ(LlamaRefusal({{"model_type", "esm"}, {"position_embedding_type", "absolute"}}),
-            refusal("esm", "a learned position table"));
-  EXPECT_EQ(LlamaRefusal({{"use_rope", false}}), refusal("llama", "no position encoding"));
-  EXPECT_EQ(
-      LlamaRefusal({{"position_embedding_type", "relative_key"}}),
-      "config.json: position_embedding_type \"relative_key\" is not supported; supported: rope");
-}
-
 struct Case {
   json changes;
   std::string message;

@@ -145,6 +145,14 @@ std::string Contract::Text() const {
       VariantName(store_rounding), flush_to_zero ? "yes" : "no");
 }
 
+std::string Contract::AttentionText() const {
+  return fmt::format(
+      "position={} frequency={}:{} trig={}ulp:{} rotate={} accumulate={} store={}:{} flush={}",
+      VariantName(position), VariantName(frequency), VariantName(frequency_formula), trig_ulps,
+      VariantName(trig_arithmetic), VariantName(rotate), VariantName(accumulate), Name(store),
+      VariantName(store_rounding), flush_to_zero ? "yes" : "no");
+}
+
 double UnitRoundoff(Arithmetic arithmetic) {
   switch (arithmetic) {
     case Arithmetic::exact:

@@ -62,6 +62,9 @@ struct Contract {
 
   /// The complete line, every key present.
   std::string Text() const;
+
+  /// The same of attention, which has no angle and no table.
+  std::string AttentionText() const;
   bool operator==(const Contract&) const = default;
 };
 

@@ -118,7 +118,7 @@ inline Emulated Sum(const std::vector<Emulated>& terms) {
 inline std::vector<Emulated> SoftmaxMean(const std::vector<Emulated>& scores,
                                          const std::vector<std::vector<Emulated>>& values) {
   return ComputedSoftmaxMean(scores, values,
-                             [](const Emulated& a, const Emulated& b) { return a - b; });
+                             [](const Emulated& a, const Emulated& b) { return Exp(a - b); });
 }
 inline Emulated Held(const Emulated& x) {
   return Emulated(Emulated::Round(emulated_detail::Current().held, x.value));

@@ -39,6 +39,10 @@ struct KernelInfo {
   bool Adds() const { return quantity == "embed" || outputs[0].name == "rows"; }
   /// Whether its quantity is one of attention.
   bool IsOfAttention() const;
+  /// The contract as a line, with the stages that its quantity has.
+  std::string ContractText() const {
+    return IsOfAttention() ? contract.AttentionText() : contract.Text();
+  }
   /// Whether it serves the scheme at all: kind, word, pairing, width. Positions are checked by the
   /// call.
   bool Serves(const Scheme& scheme) const { return WhyNot(scheme).empty(); }

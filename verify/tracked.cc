@@ -161,7 +161,9 @@ Tracked operator/(const Tracked& a, const Tracked& b) {
   const double least_computed = least - y.error;
   const double before =
       least_computed > 0 ? (x.error + quotient * y.error) / least_computed : HUGE_VAL;
-  return Rounded(value, own, before, x.size / std::fabs(y.value), arithmetic, true);
+  const double size =
+      std::max(x.size / std::fabs(y.value), std::fabs(value) * y.size / std::fabs(y.value));
+  return Rounded(value, own, before, size, arithmetic, true);
 }
 
 Tracked Exp(const Tracked& x) {
@@ -360,7 +362,10 @@ std::vector<Tracked> SoftmaxMean(const std::vector<Tracked>& scores,
     const double more = 2 * UnitRoundoff(arithmetic) * largest_error;
     difference.before = Upward(difference.before + more);
     difference.error = Upward(difference.error + more);
-    return difference;
+    Tracked weight = Exp(difference);
+    // A score rounded to nearest moves its weight by that much of it.
+    weight.size = weight.value * std::max(1.0, difference.size);
+    return weight;
   });
 }
 

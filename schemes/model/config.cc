@@ -7,10 +7,10 @@
 #include "posgauge/schemes/base/json_file.h"
 #include "posgauge/schemes/model/layers.h"
 #include "posgauge/schemes/model/model_type.h"
-#include "posgauge/schemes/model/not_rotary.h"
 #include "posgauge/schemes/model/rope_block.h"
 #include "posgauge/schemes/model/rotary_layout.h"
 #include "posgauge/schemes/model/section.h"
+#include "posgauge/schemes/model/unrotated.h"
 
 namespace posgauge {
 
@@ -99,7 +99,8 @@ std::optional<int64_t> ReadCount(const Section& config,
 // Heads and the longest context, where the config or the model's code tells.
 void ReadSizes(const Section& config, const ModelType* type, ModelConfig& model) {
   constexpr int64_t kMostHeads = 65536;
-  model.num_attention_heads = ReadCount(config, {"num_attention_heads", "n_head"}, kMostHeads);
+  model.num_attention_heads =
+      ReadCount(config, {"num_attention_heads", "n_head", "n_heads", "num_heads"}, kMostHeads);
   model.num_key_value_heads = ReadCount(config, {"num_key_value_heads"}, kMostHeads);
   Require(!model.num_attention_heads || !model.num_key_value_heads ||
               *model.num_attention_heads % *model.num_key_value_heads == 0,
@@ -286,6 +287,16 @@ struct Reader {
   }
 };
 
+// Of a model that rotates nothing; older configs have names of their own.
+void ReadUnrotatedSizes(const Section& config, ModelConfig& model) {
+  if (!model.max_position) {
+    model.max_position =
+        ReadCount(config, {"max_seq_len", "seq_length", "model_max_length"}, kLargestLength);
+  }
+  model.num_hidden_layers =
+      ReadCount(config, {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, kLargestLength);
+}
+
 void KeepFirstOfEach(Notes& notes) {
   Notes kept;
   for (std::string& note : notes) {
@@ -294,15 +305,30 @@ void KeepFirstOfEach(Notes& notes) {
   notes = std::move(kept);
 }
 
+void NoteUselessLength(const ConfigOverrides& overrides, ModelConfig& model) {
+  const bool by_length =
+      std::any_of(model.groups.begin(), model.groups.end(), [](const LayerGroup& group) {
+        return !ToJson(group.scheme).value("length", nlohmann::ordered_json()).is_null();
+      });
+  if (overrides.length && !by_length) {
+    model.notes.push_back("the given length has no effect: no frequency depends on it");
+  }
+}
+
 ModelConfig ReadText(const json& root, const std::string& source,
                      const ConfigOverrides& overrides) {
   ModelConfig model;
   model.source = source;
   const Section config = TextPart(root, model.notes);
   model.model_type = config.Find<std::string>("model_type").value_or("");
-  RequireRotary(config, model.model_type);
-  RequireUnderstood(config);
   const ModelType* type = FindModelType(model.model_type);
+  model.groups = ReadUnrotated(config, model.model_type, model.notes);
+  if (!model.groups.empty()) {
+    ReadSizes(config, type, model);
+    ReadUnrotatedSizes(config, model);
+    return model;
+  }
+  RequireUnderstood(config);
   Reader reader{config, overrides, model, type, ReadLayers(config, type, model.notes)};
   model.num_hidden_layers = reader.layers.count;
   ReadSizes(config, type, model);
@@ -322,14 +348,6 @@ ModelConfig ReadText(const json& root, const std::string& source,
         "position (floor_scale, attn_scale), which is outside the rotation",
         config.Name("attn_temperature_tuning")));
   }
-  const bool by_length =
-      std::any_of(model.groups.begin(), model.groups.end(), [](const LayerGroup& group) {
-        return !ToJson(group.scheme).value("length", nlohmann::ordered_json()).is_null();
-      });
-  if (overrides.length && !by_length) {
-    model.notes.push_back("the given length has no effect: no frequency depends on it");
-  }
-  KeepFirstOfEach(model.notes);
   return model;
 }
 
@@ -338,7 +356,10 @@ ModelConfig ReadText(const json& root, const std::string& source,
 ModelConfig ModelConfigFromJson(const json& root, const std::string& source,
                                 const ConfigOverrides& overrides) {
   try {
-    return ReadText(root, source, overrides);
+    ModelConfig model = ReadText(root, source, overrides);
+    NoteUselessLength(overrides, model);
+    KeepFirstOfEach(model.notes);
+    return model;
   } catch (const ParameterError& error) {
     throw ParameterError(fmt::format("{}: {}", source, error.what()));
   }

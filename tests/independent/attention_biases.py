@@ -48,7 +48,8 @@ class Alibi(Plain):
         p, t = self.queries[i], self.keys[j]
         times = {"relative": t - p, "symmetric": -abs(p - t), "key": t,
                  "key_from_last": t - self.keys[-1]}[self.scheme["form"]]
-        return multiply(self.slope(head), ball_of_fraction(times, self.bits))
+        product = multiply(self.slope(head), ball_of_fraction(times, self.bits))
+        return self.scaled(product) if self.scheme["before_scale"] else product
 
 
 class T5(Plain):

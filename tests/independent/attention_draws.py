@@ -28,7 +28,8 @@ class AttentionDraw:
                                      lambda: r.uniform(0.01, 64), lambda: r.randint(1, 64) / 8))
         return self.attending("alibi", widest, heads=heads, max_bias=steepest,
                               form=r.choice(["relative", "symmetric", "key", "key_from_last"]),
-                              total_heads=total, first_head=first)
+                              total_heads=total, first_head=first,
+                              before_scale=r.random() < 0.2)
 
     def t5(self, widest):
         r = self.random

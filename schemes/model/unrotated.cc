@@ -1,0 +1,239 @@
+#include "posgauge/schemes/model/unrotated.h"
+
+#include <algorithm>
+#include <array>
+
+namespace posgauge {
+
+namespace {
+
+using Notes = std::vector<std::string>;
+using Groups = std::vector<LayerGroup>;
+
+// The first of the keys that the config has, which are old and new names of one fact; the first of
+// all where it has none.
+std::string_view FirstOf(const Section& config, std::initializer_list<std::string_view> keys) {
+  const auto* at =
+      std::find_if(keys.begin(), keys.end(), [&](std::string_view key) { return config.Has(key); });
+  return at == keys.end() ? *keys.begin() : *at;
+}
+
+int64_t GetFirst(const Section& config, std::initializer_list<std::string_view> keys) {
+  return config.Get<int64_t>(FirstOf(config, keys));
+}
+
+Groups OneGroup(Scheme scheme) { return {{"all", {}, std::move(scheme)}}; }
+
+Groups EncoderAndDecoder(Scheme encoder, Scheme decoder) {
+  return {{"encoder", {}, std::move(encoder)}, {"decoder", {}, std::move(decoder)}};
+}
+
+// Heads of equal width.
+Attention ReadAttention(const Section& config, std::initializer_list<std::string_view> heads_keys,
+                        std::initializer_list<std::string_view> width_keys) {
+  const int64_t heads = GetFirst(config, heads_keys), width = GetFirst(config, width_keys);
+  Require(heads >= 1 && width >= 1 && width % heads == 0,
+          "{} must be a multiple of {} heads, got {}", config.Name(FirstOf(config, width_keys)),
+          heads, width);
+  return {.heads = heads, .head_dim = width / heads};
+}
+
+// build_alibi_tensor of transformers models/bloom/modeling_bloom.py.
+Groups ReadBloom(const Section& config, Notes& notes) {
+  notes.emplace_back("positions count the tokens that the attention mask keeps: padding has none");
+  return OneGroup(alibi::Params{
+      .attention =
+          ReadAttention(config, {"n_head", "num_attention_heads"}, {"hidden_size", "n_embed"}),
+      .form = alibi::Form::key});
+}
+
+// models/falcon/modeling_falcon.py: (q k + alibi) * inv_norm_factor.
+Groups ReadFalcon(const Section& config, Notes& notes) {
+  if (!config.Find<bool>("alibi").value_or(false)) return {};
+  notes.emplace_back(
+      "the bias is added before the scale 1/sqrt(head_dim), which makes the slopes smaller by it");
+  notes.emplace_back("transformers forms slopes and biases in bf16");
+  return OneGroup(alibi::Params{
+      .attention =
+          ReadAttention(config, {"num_attention_heads", "n_head"}, {"hidden_size", "n_embed"}),
+      .form = alibi::Form::key,
+      .before_scale = true});
+}
+
+// build_mpt_alibi_tensor of models/mpt/modeling_mpt.py.
+Groups ReadMpt(const Section& config, Notes&) {
+  const auto section = config.FindSection("attn_config");
+  Require(section.has_value(), "{} is missing", config.Name("attn_config"));
+  Require(!section->Find<bool>("rope").value_or(false),
+          "{} is not supported for model_type mpt: give --scheme rope", section->Name("rope"));
+  Require(section->Find<bool>("alibi").value_or(false),
+          "{} is not true: the model has a learned position table, which is not read for "
+          "model_type mpt",
+          section->Name("alibi"));
+  Require(!section->Has("softmax_scale"), "{} is not supported; supported: null (1/sqrt(head_dim))",
+          section->Name("softmax_scale"));
+  Require(!section->Find<bool>("prefix_lm").value_or(false),
+          "{} is not supported: which keys are visible then depends on the prompt",
+          section->Name("prefix_lm"));
+  return OneGroup(alibi::Params{.attention = ReadAttention(config, {"n_heads"}, {"d_model"}),
+                                .max_bias = section->Find<double>("alibi_bias_max").value_or(8),
+                                .form = alibi::Form::key_from_last});
+}
+
+// The 7B model rotates, the 13B model has ALiBi, and neither config says so: vLLM's baichuan.py
+// tells them apart by hidden_size 4096.
+Groups ReadBaichuan(const Section& config, Notes& notes) {
+  constexpr int64_t kRotatingWidth = 4096;
+  if (config.Get<int64_t>("hidden_size") == kRotatingWidth || config.Has("rope_theta")) return {};
+  notes.emplace_back(
+      "ALiBi, not rotation, because hidden_size is not 4096: the config does not say which");
+  return OneGroup(
+      alibi::Params{.attention = ReadAttention(config, {"num_attention_heads"}, {"hidden_size"}),
+                    .form = alibi::Form::key});
+}
+
+// Encoder bidirectional, decoder causal: transformers models/t5/modeling_t5.py, T5Attention.
+Groups ReadT5(const Section& config, Notes& notes) {
+  t5::Params encoder{
+      .attention = {.heads = GetFirst(config, {"num_heads", "num_attention_heads"}),
+                    .head_dim = config.Get<int64_t>("d_kv"),
+                    .causal = false,
+                    .scale = ScoreScale::one},
+      .num_buckets = config.Find<int64_t>("relative_attention_num_buckets").value_or(32),
+      .max_distance = config.Find<int64_t>("relative_attention_max_distance").value_or(128)};
+  if (!config.Has("relative_attention_max_distance")) {
+    notes.emplace_back(
+        "relative_attention_max_distance is not in the config: 128 is what the "
+        "model's code fills in");
+  }
+  t5::Params decoder = encoder;
+  decoder.attention.causal = true;
+  decoder.bidirectional = false;
+  return EncoderAndDecoder(encoder, decoder);
+}
+
+// models/deprecated/transfo_xl: RelPartialLearnableMultiHeadAttn.
+Groups ReadTransformerXl(const Section& config, Notes& notes) {
+  Require(config.Find<int64_t>("attn_type").value_or(0) == 0, "{} must be 0, got {}",
+          config.Name("attn_type"), config.Find<int64_t>("attn_type").value_or(0));
+  transformer_xl::Params params{.attention = {.heads = config.Get<int64_t>("n_head"),
+                                              .head_dim = config.Get<int64_t>("d_head")},
+                                .model_width = config.Get<int64_t>("d_model")};
+  const int64_t clamp = config.Find<int64_t>("clamp_len").value_or(-1);
+  if (clamp > 0) params.clamp_length = clamp;
+  if (config.Find<bool>("same_length").value_or(false)) {
+    notes.push_back(fmt::format("{}: every query sees as many keys, which is the mask's affair",
+                                config.Name("same_length")));
+  }
+  return OneGroup(params);
+}
+
+// transformers models/marian, models/pegasus: all sines, then all cosines, one more sine where the
+// width is odd.
+Groups ReadMarian(const Section& config, Notes&) {
+  return OneGroup(sinusoidal::Params{.width = config.Get<int64_t>("d_model"),
+                                     .layout = sinusoidal::Layout::halves,
+                                     .odd_width = sinusoidal::OddWidth::extra_sine});
+}
+
+// fairseq's table, as transformers models/m2m_100 and models/xglm have it: row padding_index + 1
+// for the first token, row padding_index all zeros.
+Groups ReadFairseqTable(const Section& config, Notes& notes) {
+  const int64_t padding = config.Find<int64_t>("pad_token_id").value_or(1);
+  notes.emplace_back("positions count the tokens that are no padding; padding has a row of zeros");
+  return OneGroup(sinusoidal::Params{.width = config.Get<int64_t>("d_model"),
+                                     .layout = sinusoidal::Layout::halves,
+                                     .frequency_shift = 1,
+                                     .odd_width = sinusoidal::OddWidth::zero,
+                                     .start = padding + 1,
+                                     .padding_index = padding});
+}
+
+[[noreturn]] Groups RefuseOf(std::string_view model_type, std::string_view has) {
+  throw ParameterError(fmt::format("the model (model_type {}) has {}, which is not served",
+                                   Shown(std::string(model_type)), has));
+}
+
+Groups RefuseDeberta(const Section&, Notes&) {
+  RefuseOf("deberta", "relative position embeddings of its own");
+}
+Groups RefuseRecurrent(const Section& config, Notes&) {
+  RefuseOf(config.Find<std::string>("model_type").value_or(""),
+           "neither attention nor a position encoding");
+}
+
+struct Known {
+  std::string_view model_type;
+  Groups (*read)(const Section&, Notes&);
+};
+
+constexpr auto kKnown = std::to_array<Known>({
+    {"baichuan", ReadBaichuan},
+    {"bloom", ReadBloom},
+    {"deberta", RefuseDeberta},
+    {"deberta-v2", RefuseDeberta},
+    {"falcon", ReadFalcon},
+    {"longt5", ReadT5},
+    {"m2m_100", ReadFairseqTable},
+    {"mamba", RefuseRecurrent},
+    {"mamba2", RefuseRecurrent},
+    {"marian", ReadMarian},
+    {"mpt", ReadMpt},
+    {"mt5", ReadT5},
+    {"pegasus", ReadMarian},
+    {"rwkv", RefuseRecurrent},
+    {"rwkv5", RefuseRecurrent},
+    {"switch_transformers", ReadT5},
+    {"t5", ReadT5},
+    {"transfo-xl", ReadTransformerXl},
+    {"umt5", ReadT5},
+    {"xglm", ReadFairseqTable},
+});
+
+// Of a model whose code is not known, by what its keys say.
+Groups ReadByKeys(const Section& config, std::string_view model_type) {
+  const auto refuse = [&](std::string_view has, std::string_view scheme) {
+    throw ParameterError(
+        fmt::format("the model (model_type {}) has {}, and its config does not tell in which form: "
+                    "give --scheme {}",
+                    Shown(std::string(model_type)), has, scheme));
+  };
+  const std::string type = config.Find<std::string>("position_embedding_type").value_or("rope");
+  bool is_alibi = type == "alibi";
+  for (std::string_view key : {"alibi", "use_alibi"}) {
+    is_alibi = is_alibi || config.Find<bool>(key).value_or(false);
+  }
+  if (is_alibi) refuse("ALiBi biases on the scores", "alibi");
+  if (config.Has("relative_attention_num_buckets")) refuse("T5's bucketed biases", "t5");
+  if (config.Find<bool>("relative_attention").value_or(false)) {
+    RefuseOf(model_type, "relative position embeddings of DeBERTa");
+  }
+  bool rotates = type == "rope" || type == "rotary" || type == "rope_gptj";
+  if (type == "absolute" || type == "learned") refuse("a learned position table", "learned");
+  for (std::string_view key : {"use_rope", "rotary"}) {
+    rotates = rotates && config.Find<bool>(key).value_or(true);
+  }
+  if (rotates) return {};
+  const bool none = type == "nope" || type == "none" || type == "rope" || type == "rotary";
+  Require(none, "{} {} is not supported; supported: rope, nope",
+          config.Name("position_embedding_type"), Shown(type));
+  const auto head_dim = config.Find<int64_t>("head_dim");
+  const Attention attention =
+      head_dim ? Attention{.heads = GetFirst(config, {"num_attention_heads", "n_head"}),
+                           .head_dim = *head_dim}
+               : ReadAttention(config, {"num_attention_heads", "n_head"}, {"hidden_size"});
+  return OneGroup(none::Params{.attention = attention});
+}
+
+}  // namespace
+
+Groups ReadUnrotated(const Section& config, std::string_view model_type, Notes& notes) {
+  const auto* known = std::find_if(kKnown.begin(), kKnown.end(),
+                                   [&](const Known& k) { return k.model_type == model_type; });
+  Groups groups =
+      known != kKnown.end() ? known->read(config, notes) : ReadByKeys(config, model_type);
+  for (const LayerGroup& group : groups) Validate(group.scheme);
+  return groups;
+}
+
+}  // namespace posgauge

@@ -1,0 +1,135 @@
+// Configs of models that rotate nothing: what they mean, and what is refused.
+
+#include "model_config_reading.h"
+
+namespace posgauge::config_test {
+namespace {
+
+TEST(UnrotatedConfig, BloomMultipliesSlopesByTheKeyPosition) {
+  const ModelConfig model = Model("bloom-176b");
+  EXPECT_EQ(Only(model), Scheme(alibi::Params{.attention = {.heads = 112, .head_dim = 128},
+                                              .form = alibi::Form::key}));
+  EXPECT_EQ(model.num_attention_heads, 112);
+  EXPECT_EQ(model.num_hidden_layers, 70);
+  EXPECT_EQ(model.max_position, 2048);
+}
+
+TEST(UnrotatedConfig, MptHasAnExponentRangeOfItsOwn) {
+  const ModelConfig model = Model("mpt-7b-storywriter");
+  EXPECT_EQ(Only(model), Scheme(alibi::Params{.attention = {.heads = 32, .head_dim = 128},
+                                              .max_bias = 16,
+                                              .form = alibi::Form::key_from_last}));
+  EXPECT_EQ(model.max_position, 65536);
+}
+
+TEST(UnrotatedConfig, FalconScalesTheBiasToo) {
+  EXPECT_EQ(Only(Model("falcon-rw-1b")),
+            Scheme(alibi::Params{.attention = {.heads = 32, .head_dim = 64},
+                                 .form = alibi::Form::key,
+                                 .before_scale = true}));
+  const json rotating = {{"model_type", "falcon"},
+                         {"alibi", false},
+                         {"hidden_size", 4544},
+                         {"num_attention_heads", 71},
+                         {"max_position_embeddings", 2048}};
+  EXPECT_EQ(Name(Only(Read(rotating.dump()))), "rope");
+}
+
+TEST(UnrotatedConfig, BaichuanIsToldByItsWidth) {
+  const ModelConfig model = Model("baichuan2-13b");
+  EXPECT_EQ(Only(model), Scheme(alibi::Params{.attention = {.heads = 40, .head_dim = 128},
+                                              .form = alibi::Form::key}));
+  EXPECT_TRUE(HasNote(model, "ALiBi, not rotation, because hidden_size is not 4096"));
+  const json small = {{"model_type", "baichuan"},
+                      {"hidden_size", 4096},
+                      {"num_attention_heads", 32},
+                      {"max_position_embeddings", 4096}};
+  EXPECT_EQ(Name(Only(Read(small.dump()))), "rope");
+}
+
+TEST(UnrotatedConfig, T5HasOtherBucketsInTheDecoder) {
+  const ModelConfig model = Model("t5-base");
+  ASSERT_EQ(model.groups.size(), 2u);
+  const Attention encoder = {
+      .heads = 12, .head_dim = 64, .causal = false, .scale = ScoreScale::one};
+  Attention decoder = encoder;
+  decoder.causal = true;
+  EXPECT_EQ(model.groups[0].kind, "encoder");
+  EXPECT_EQ(model.groups[0].scheme, Scheme(t5::Params{.attention = encoder}));
+  EXPECT_EQ(model.groups[1].kind, "decoder");
+  EXPECT_EQ(model.groups[1].scheme,
+            Scheme(t5::Params{.attention = decoder, .bidirectional = false}));
+  EXPECT_TRUE(HasNote(model, "relative_attention_max_distance is not in the config: 128"));
+}
+
+TEST(UnrotatedConfig, TransformerXlClampsOffsets) {
+  EXPECT_EQ(
+      Only(Model("transfo-xl-wt103")),
+      Scheme(transformer_xl::Params{
+          .attention = {.heads = 16, .head_dim = 64}, .model_width = 1024, .clamp_length = 1000}));
+}
+
+TEST(UnrotatedConfig, MarianHasAllSinesFirst) {
+  EXPECT_EQ(Only(Model("opus-mt-en-de")),
+            Scheme(sinusoidal::Params{.width = 512,
+                                      .layout = sinusoidal::Layout::halves,
+                                      .odd_width = sinusoidal::OddWidth::extra_sine}));
+}
+
+TEST(UnrotatedConfig, FairseqTablesStartAfterThePaddingRow) {
+  const json config = {{"model_type", "m2m_100"}, {"d_model", 1024}, {"pad_token_id", 1}};
+  EXPECT_EQ(Only(Read(config.dump())),
+            Scheme(sinusoidal::Params{.width = 1024,
+                                      .layout = sinusoidal::Layout::halves,
+                                      .frequency_shift = 1,
+                                      .odd_width = sinusoidal::OddWidth::zero,
+                                      .start = 2,
+                                      .padding_index = 1}));
+}
+
+TEST(UnrotatedConfig, NoEncodingIsAScheme) {
+  EXPECT_EQ(Name(Only(ReadLlama({{"position_embedding_type", "nope"}}))), "none");
+  EXPECT_EQ(Name(Only(ReadLlama({{"use_rope", false}}))), "none");
+}
+
+TEST(UnrotatedConfig, SaysWhatWhereAndWhatWouldBeRight) {
+  const auto refusal = [](const json& config) { return Refusal(config.dump()); };
+  const json mpt = {{"model_type", "mpt"},
+                    {"d_model", 4096},
+                    {"n_heads", 32},
+                    {"attn_config", {{"alibi", true}}}};
+  EXPECT_EQ(refusal(mpt).substr(0, 7), "read as");
+  const auto with = [&](const char* key, const json& value) {
+    json changed = mpt;
+    changed["attn_config"][key] = value;
+    return refusal(changed);
+  };
+  EXPECT_EQ(with("alibi", false),
+            "config.json: attn_config.alibi is not true: the model has a learned position table, "
+            "which is not read for model_type mpt");
+  EXPECT_EQ(with("softmax_scale", 0.5),
+            "config.json: attn_config.softmax_scale is not supported; supported: null "
+            "(1/sqrt(head_dim))");
+  EXPECT_EQ(with("prefix_lm", true),
+            "config.json: attn_config.prefix_lm is not supported: which keys are visible then "
+            "depends on the prompt");
+  EXPECT_EQ(with("alibi_bias_max", 0),
+            "config.json: alibi: max_bias must be above 0 and at most 1024, got 0");
+  EXPECT_EQ(refusal({{"model_type", "bloom"}, {"n_embed", 100}, {"n_head", 3}}),
+            "config.json: n_embed must be a multiple of 3 heads, got 100");
+  EXPECT_EQ(refusal({{"model_type", "bloom"}, {"n_embed", 128}}), "config.json: n_head is missing");
+  EXPECT_EQ(refusal({{"model_type", "transfo-xl"}, {"attn_type", 2}}),
+            "config.json: attn_type must be 0, got 2");
+  EXPECT_EQ(refusal({{"model_type", "mamba"}}),
+            "config.json: the model (model_type \"mamba\") has neither attention nor a position "
+            "encoding, which is not served");
+  EXPECT_EQ(LlamaRefusal({{"alibi", true}}),
+            "config.json: the model (model_type \"llama\") has ALiBi biases on the scores, and its "
+            "config does not tell in which form: give --scheme alibi");
+  EXPECT_EQ(LlamaRefusal({{"position_embedding_type", "relative_key"}}),
+            "config.json: position_embedding_type \"relative_key\" is not supported; supported: "
+            "rope, nope");
+}
+
+}  // namespace
+}  // namespace posgauge::config_test
