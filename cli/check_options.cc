@@ -1,5 +1,6 @@
 #include "posgauge/cli/check_options.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
@@ -42,7 +43,16 @@ void PlanOptions::Validate() const {
 }
 
 int64_t PlanOptions::Largest(const ModelConfig& model) const {
-  return max_position.value_or(model.Positions() - 1);
+  int64_t last = max_position.value_or(model.Positions() - 1);
+  for (const LayerGroup& group : model.groups) {
+    const std::optional<int64_t> count = PositionCount(group.scheme);
+    if (!count) continue;
+    Require(!max_position || *max_position < *count,
+            "--max-position must be at most {}, the last of {}, got {}", *count - 1,
+            Name(group.scheme), *max_position);
+    last = std::min(last, *count - 1);
+  }
+  return last;
 }
 
 void BudgetOption::AddTo(CLI::App& command) {

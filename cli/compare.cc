@@ -117,7 +117,7 @@ Findings JudgeAttention(const CaseFile& asked, const Safetensors& result, const 
     *contract = Contract::Default(Dtype::f64);
     return {finding, finding};
   }
-  const Tensor& out = Find(result, options.result_path, asked.quantity, shape);
+  const Tensor& out = Find(result, options.result_path, std::string(OutputName(quantity)), shape);
   *contract = ContractFor(options, out.dtype());
   const EnclosedEach truth = exact.Enclose(quantity, asked.inputs);
   const std::vector<AttentionLimit> limits =
@@ -129,7 +129,7 @@ Findings JudgeAttention(const CaseFile& asked, const Safetensors& result, const 
 
 Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
                Contract* contract) {
-  if (ActsInAttention(asked.scheme)) return JudgeAttention(asked, result, options, contract);
+  if (HasEquations(asked.scheme)) return JudgeAttention(asked, result, options, contract);
   return IsRotary(asked.scheme) ? JudgeRotation(asked, result, options, contract)
                                 : JudgeAddition(asked, result, options, contract);
 }

@@ -31,7 +31,7 @@ struct GroupFacts {
 };
 
 GroupFacts FactsOf(const LayerGroup& group) {
-  if (ActsInAttention(group.scheme)) {
+  if (HasEquations(group.scheme)) {
     const ExactAttention exact(group.scheme);
     if (!exact.Yields(AttentionQuantity::slopes)) return {group, {}, {}, {}, {}};
     return {group, exact.Evaluate(AttentionQuantity::slopes, {}, Dtype::f64), {}, {}, {}};
@@ -57,9 +57,10 @@ nlohmann::ordered_json ToRecord(const RoundedValues& values, size_t i) {
 }
 
 nlohmann::ordered_json ToRecord(const GroupFacts& facts) {
-  if (ActsInAttention(facts.group.scheme)) {
+  if (HasEquations(facts.group.scheme)) {
     nlohmann::ordered_json record{{"kind", facts.group.kind}, {"layers", facts.group.layers}};
     record["scheme"] = ToJson(facts.group.scheme);
+    if (!ActsInAttention(facts.group.scheme)) return record;
     record["slopes"] = nlohmann::ordered_json::array();
     for (size_t i = 0; i < facts.frequencies.values.size(); ++i) {
       record["slopes"].push_back(ToRecord(facts.frequencies, i));
@@ -175,7 +176,7 @@ void PrintFields(const Scheme& scheme, const std::vector<std::string_view>& told
   }
 }
 
-void PrintAttention(const GroupFacts& facts, size_t most) {
+void PrintEquations(const GroupFacts& facts, size_t most) {
   PrintFields(facts.group.scheme, {"scheme"});
   const RoundedValues& slopes = facts.frequencies;
   if (const auto thresholds =
@@ -211,7 +212,7 @@ void Print(const GroupFacts& facts, size_t most) {
   fmt::print("\n{}{}: {}\n", group.kind,
              group.layers.empty() ? "" : fmt::format(" (layers {})", Ranges(group.layers)),
              Name(group.scheme));
-  if (ActsInAttention(group.scheme)) return PrintAttention(facts, most);
+  if (HasEquations(group.scheme)) return PrintEquations(facts, most);
   const bool rotates = IsRotary(group.scheme);
   PrintLine("channels", rotates ? RotatingChannels(RotaryOf(group.scheme), facts)
                                 : fmt::format("{} are added, {} waves", WidthOf(group.scheme),

@@ -182,7 +182,7 @@ class Gate {
 
   // The cases, one a quantity and dtype, and beside them what each kernel answered.
   void Dump(const LayerGroup& group, const std::vector<Subject>& subjects, const CheckPlan& plan) {
-    if (ActsInAttention(group.scheme)) return DumpAttention(group, subjects, plan);
+    if (HasEquations(group.scheme)) return DumpEquations(group, subjects, plan);
     const std::filesystem::path folder = options_.dump;
     std::error_code error;
     std::filesystem::create_directories(folder, error);
@@ -209,8 +209,8 @@ class Gate {
     }
   }
 
-  // One case a position; those of the last one, which is the largest.
-  void DumpAttention(const LayerGroup& group, const std::vector<Subject>& subjects,
+  // Of attention one case a position: those of the last one, which is the largest.
+  void DumpEquations(const LayerGroup& group, const std::vector<Subject>& subjects,
                      const CheckPlan& plan) {
     const std::filesystem::path folder = options_.dump;
     std::error_code error;
@@ -220,14 +220,17 @@ class Gate {
       const std::string& quantity = subject.info().quantity;
       const AttentionTruth& truth = subject.attention();
       CaseFile file{group.scheme, quantity, {}, {}, {}};
-      file.inputs = PlanAttention(group.scheme, truth.exact(), truth.quantity(), subject.io(),
-                                  plan.positions.back(), plan.seed);
+      file.inputs = IsOfRows(truth.quantity())
+                        ? PlanRows(group.scheme, truth.exact(), truth.quantity(), subject.io(),
+                                   plan.positions, plan.seed)
+                        : PlanAttention(group.scheme, truth.exact(), truth.quantity(), subject.io(),
+                                        plan.positions.back(), plan.seed);
       WriteCaseFile(folder / fmt::format("{}.{}.{}.case.safetensors", group.kind, quantity,
                                          Name(subject.io())),
                     file);
       try {
         Safetensors answer;
-        answer.tensors[quantity] = subject.Attend(file.inputs);
+        answer.tensors[std::string(OutputName(truth.quantity()))] = subject.Attend(file.inputs);
         WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),
                          answer);
       } catch (const Unsupported&) {

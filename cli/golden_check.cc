@@ -114,7 +114,7 @@ std::optional<Finding> Hold(const Subject& subject, const AttentionTruth& own,
     }
     return HoldToIntegers(attended, buckets);
   }
-  const golden::Rounding* wide = Wide(golden_case, quantity);
+  const golden::Rounding* wide = Wide(golden_case, std::string(OutputName(own.quantity())));
   if (wide == nullptr) return std::nullopt;
   EnclosedEach truth{TruthIn(*wide), {}};
   for (DoubleDouble value : truth.values) {

@@ -184,7 +184,7 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
     } else if (input.ends_with("positions")) {
       Require(tokens > 0, "--positions must be given for {}", VariantName(quantity));
       tensor = Tensor::FromValues(Dtype::f64, {tokens}, positions);
-    } else if (ActsInAttention(scheme)) {
+    } else if (HasEquations(scheme)) {
       const auto asked = ParseVariant<AttentionQuantity>("quantity", VariantName(quantity));
       for (Weight& weight : ExactAttention(scheme).InputsOf(asked)) {
         if (weight.name != input) continue;
@@ -223,6 +223,8 @@ int Make(const MakeOptions& options) {
       quantities = {"frequencies", "magnitude", "table", "rotate"};
     } else if (quantities.empty() && ActsInAttention(group.scheme)) {
       quantities = {"bias"};
+    } else if (quantities.empty() && HasEquations(group.scheme)) {
+      quantities = {"table", "embed"};
     } else if (quantities.empty()) {
       quantities = {"frequencies", "table", "embed"};
     }

@@ -2,8 +2,12 @@
 
 #include <cmath>
 #include <cstring>
+#include <memory>
+#include <vector>
 
+#include "posgauge/fast/all.h"
 #include "posgauge/fast/angles.h"
+#include "posgauge/fast/rows.h"
 #include "posgauge/fast/simd.h"
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/schemes/sinusoidal.h"
@@ -18,10 +22,10 @@ const sinusoidal::Params& SinusoidalOf(const Scheme& scheme) {
   return *params;
 }
 
-// Makes rows one by one, contiguous, in one dtype.
-class RowMaker {
+// Makes rows of waves one by one, contiguous, in one dtype.
+class WaveRows {
  public:
-  RowMaker(const Call& call, int64_t tokens, Dtype dtype)
+  WaveRows(const Call& call, int64_t tokens, Dtype dtype)
       : scheme_(SchemeFromScalars(call.SchemeName(), call.Scalars())),
         params_(SinusoidalOf(scheme_)),
         dtype_(dtype),
@@ -98,34 +102,112 @@ void Scatter(const std::byte* from, const Array& to, int64_t token) {
   for (int64_t i = 0; i < to.shape[1]; ++i, from += size) std::memcpy(to.At(token, i), from, size);
 }
 
+// Every scheme that adds rows, by what fast/rows.h asks of it.
+struct TokenRows {
+  int64_t tokens = 0, width = 0;
+  RowMaker at;
+  std::vector<double> positions;
+};
+
+// Of waves, made in `made` from the frequencies of the call.
+void MakeRows(const sinusoidal::Params&, const Call& call, Dtype, Dtype made, TokenRows& rows) {
+  const auto waves = std::make_shared<WaveRows>(call, kAnyLength, made);
+  const auto buffer = std::make_shared<RowBuffer>(static_cast<size_t>(waves->width()));
+  rows.tokens = waves->tokens();
+  rows.at = [waves, buffer, made](int64_t token) -> Row {
+    waves->Make(token, buffer->data());
+    return {{{buffer->data(), made, static_cast<size_t>(waves->width())}, {}}};
+  };
+}
+
+template <class Params>
+requires requires(const Params& params, const Call& call) {
+  FastRows(params, call, std::vector<double>(), Dtype{}, Dtype{});
+}
+void MakeRows(const Params& params, const Call& call, Dtype io, Dtype made, TokenRows& rows) {
+  const Array positions =
+      call.Input("positions", {Dtype::i64, Dtype::i32, Dtype::f64, Dtype::f32}, {kAnyLength});
+  rows.tokens = positions.shape[0];
+  for (int64_t token = 0; token < rows.tokens; ++token) {
+    rows.positions.push_back(positions.Value(token));
+  }
+  params.CheckPositions(rows.positions);
+  rows.at = FastRows(params, call, rows.positions, io, made);
+}
+
+// `rows` is where positions stay that its maker refers to.
+void MakeRows(const Call& call, Dtype io, Dtype made, TokenRows& rows) {
+  const Scheme scheme = SchemeFromScalars(call.SchemeName(), call.Scalars(), call.Lists());
+  rows.width = WidthOf(scheme);
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        if constexpr (requires { MakeRows(params, call, io, made, rows); }) {
+          MakeRows(params, call, io, made, rows);
+        } else {
+          throw ParameterError(fmt::format("{} has no kernel of rows", Params::kName));
+        }
+      },
+      scheme);
+}
+
 }  // namespace
 
 void ComputeRows(const Call& call, Dtype dtype) {
-  RowMaker rows(call, kAnyLength, dtype);
-  const Array out = call.Output("rows", {dtype}, {rows.tokens(), rows.width()});
+  TokenRows rows;
+  MakeRows(call, dtype, dtype, rows);
+  const Array out = call.Output("rows", {dtype}, {rows.tokens, rows.width});
   const bool contiguous = out.stride[1] == 1;
-  RowBuffer buffer(contiguous ? 0 : static_cast<size_t>(rows.width()));
-  for (int64_t token = 0; token < rows.tokens(); ++token) {
-    rows.Make(token, contiguous ? out.At(token) : buffer.data());
+  const size_t size = SizeOf(dtype);
+  RowBuffer buffer(contiguous ? 0 : static_cast<size_t>(rows.width));
+  // Beyond what caches keep, stores go past them.
+  const bool stream = contiguous && static_cast<double>(rows.tokens) *
+                                            static_cast<double>(rows.width) *
+                                            static_cast<double>(size) >
+                                        kLargestCached;
+  for (int64_t token = 0; token < rows.tokens; ++token) {
+    std::byte* to = contiguous ? out.At(token) : buffer.data();
+    for (const RowPiece& piece : rows.at(token)) {
+      if (piece.channels == 0) continue;
+      if (piece.data == nullptr) {
+        std::memset(to, 0, piece.channels * size);
+      } else if (piece.dtype == dtype) {
+        CopyBytes(piece.data, piece.channels * size, stream, to);
+      } else {
+        Store(dtype, piece.data, piece.channels, to);
+      }
+      to += piece.channels * size;
+    }
     if (!contiguous) Scatter(buffer.data(), out, token);
   }
+  if (stream) FlushStream();
 }
 
 void Embed(const Call& call, Dtype io) {
-  RowMaker rows(call, kAnyLength, ComputeDtype(io));
-  const int64_t tokens = rows.tokens(), width = rows.width();
-  const Array x = call.Input("x", {io}, {tokens, width});
-  const Array out = call.Output("out", {io}, {tokens, width});
+  TokenRows rows;
+  MakeRows(call, io, ComputeDtype(io), rows);
+  const Array x = call.Input("x", {io}, {rows.tokens, rows.width});
+  const Array out = call.Output("out", {io}, {rows.tokens, rows.width});
   RequireApartOrSame(x, out);
+  const size_t size = SizeOf(io);
   const bool x_contiguous = x.stride[1] == 1, out_contiguous = out.stride[1] == 1;
-  RowBuffer row(static_cast<size_t>(width));
-  RowBuffer gathered(x_contiguous ? 0 : static_cast<size_t>(width));
-  RowBuffer sums(out_contiguous ? 0 : static_cast<size_t>(width));
-  for (int64_t token = 0; token < tokens; ++token) {
-    rows.Make(token, row.data());
+  RowBuffer gathered(x_contiguous ? 0 : static_cast<size_t>(rows.width));
+  RowBuffer sums(out_contiguous ? 0 : static_cast<size_t>(rows.width));
+  for (int64_t token = 0; token < rows.tokens; ++token) {
     if (!x_contiguous) Gather(x, token, gathered.data());
-    AddRow(io, x_contiguous ? x.At(token) : gathered.data(), row.data(), static_cast<size_t>(width),
-           out_contiguous ? out.At(token) : sums.data());
+    const std::byte* from = x_contiguous ? x.At(token) : gathered.data();
+    std::byte* to = out_contiguous ? out.At(token) : sums.data();
+    for (const RowPiece& piece : rows.at(token)) {
+      if (piece.channels == 0) continue;
+      if (piece.data == nullptr) {
+        std::memmove(to, from, piece.channels * size);
+      } else if (piece.dtype == io) {
+        AddStoredRow(io, from, piece.data, piece.channels, to);
+      } else {
+        AddRow(io, from, piece.data, piece.channels, to);
+      }
+      from += piece.channels * size;
+      to += piece.channels * size;
+    }
     if (!out_contiguous) Scatter(sums.data(), out, token);
   }
 }

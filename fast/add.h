@@ -5,8 +5,9 @@
 
 namespace posgauge::fast {
 
-// Kernels of sinusoidal rows. Both take positions [tokens] and the frequencies, and check all of
-// them before anything is written; throw ParameterError on a call that they do not serve.
+// Kernels of added rows: those of sinusoidal, which take positions [tokens] and the frequencies,
+// and those that fast/rows.h asks a scheme for. They check all that they are given before anything
+// is written; throw ParameterError on a call that they do not serve.
 
 /// The quantity `table`: rows [tokens, width] of a dtype. Error: that of table-inl.h, an entry of a
 /// row being one of a table.

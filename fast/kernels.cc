@@ -282,7 +282,7 @@ class KernelList {
     AddAdditions<Dtype::f32>();
     AddAdditions<Dtype::bf16>();
     AddAdditions<Dtype::f16>();
-    AddAllOfAttention(static_cast<const Scheme*>(nullptr));
+    AddAllOfEquations(static_cast<const Scheme*>(nullptr));
   }
 
   const std::vector<posgauge_kernel>& kernels() const { return kernels_; }
@@ -355,10 +355,21 @@ class KernelList {
         kLargestPosition, RunEmbed<io>, "sinusoidal");
   }
 
-  // Of every scheme that gives a bias (fast/bias.h) or scores (fast/scoring.h).
+  // Of every scheme that gives a bias (fast/bias.h), scores (fast/scoring.h) or rows (fast/rows.h).
   template <class... Params>
-  void AddAllOfAttention(const std::variant<Params...>*) {
+  void AddAllOfEquations(const std::variant<Params...>*) {
     (AddOfAttention<Params>(), ...);
+    (AddRowsOf<Params>(), ...);
+  }
+
+  template <class Params>
+  void AddRowsOf() {
+    if constexpr (requires(const Params& params) { RowContract(params, Dtype{}); }) {
+      AddRowsOf<Params, Dtype::f64>();
+      AddRowsOf<Params, Dtype::f32>();
+      AddRowsOf<Params, Dtype::bf16>();
+      AddRowsOf<Params, Dtype::f16>();
+    }
   }
 
   template <class Params>
@@ -383,6 +394,27 @@ class KernelList {
       AddScored<Params, Dtype::bf16, kBiased>();
       AddScored<Params, Dtype::f16, kBiased>();
     }
+  }
+
+  // Of every scheme that gives rows (fast/rows.h).
+  template <class Params, Dtype io>
+  void AddRowsOf() {
+    const std::string_view name = Name(io);
+    const Dtype inside = ComputeDtype(io);
+    std::string inputs = "positions:i64,i32,f64,f32";
+    for (const Weight& weight : WeightsOf(Params{})) {
+      inputs += fmt::format(" {}:{}", weight.name, name);
+    }
+    Add(fmt::format("fast.rows.{}.{}", Params::kName, name), "table", inputs,
+        fmt::format("rows:{}", name),
+        fmt::format("{} rotate={} store={}:rne flush=no", RowContract(Params{}, io), Name(inside),
+                    name),
+        kLargestPosition, RunRows<io>, Keep(Params::kName));
+    Add(fmt::format("fast.embed.{}.{}", Params::kName, name), "embed",
+        fmt::format("x:{} {}", name, inputs), fmt::format("out:{}", name),
+        fmt::format("{} rotate={} store={}:rne flush=no", RowContract(Params{}, inside),
+                    Name(inside), name),
+        kLargestPosition, RunEmbed<io>, Keep(Params::kName));
   }
 
   template <class Params, Dtype dtype>

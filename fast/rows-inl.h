@@ -5,6 +5,8 @@
 //           rotate=f64 store=f64 for f64; otherwise rotate=f32, then one rounding to the dtype,
 //           nearest even, subnormals kept.
 //
+//           AddStoredRow is the same, its row being one of the dtype and exact.
+//
 // Bound     |row error| + u |x + row| (u = 2^-53 for f64, 2^-24 otherwise), and for the 16-bit
 // dtypes
 //           their own half ulp. x enters exactly: f32 holds bf16 and f16.
@@ -43,6 +45,18 @@ void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out) {
     auto* to = static_cast<T*>(out);
     ForEachVector(hn::ScalableTag<Compute>(), 0, width, [&](auto d, size_t i) HWY_ATTR {
       StoreAs(d, hn::Add(LoadAs(d, from + i), hn::LoadU(d, added + i)), to + i);
+    });
+  });
+}
+
+void AddStoredRow(Dtype io, const void* x, const void* row, size_t width, void* out) {
+  WithElement(io, [&]<class T>(T*) HWY_ATTR {
+    using Compute = typename ComputeOf<T>::Type;
+    const auto* from = static_cast<const T*>(x);
+    const auto* added = static_cast<const T*>(row);
+    auto* to = static_cast<T*>(out);
+    ForEachVector(hn::ScalableTag<Compute>(), 0, width, [&](auto d, size_t i) HWY_ATTR {
+      StoreAs(d, hn::Add(LoadAs(d, from + i), LoadAs(d, added + i)), to + i);
     });
   });
 }

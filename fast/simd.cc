@@ -46,6 +46,7 @@ HWY_EXPORT(SpreadRow);
 HWY_EXPORT(RotateHeads);
 HWY_EXPORT(Interleave);
 HWY_EXPORT(AddRow);
+HWY_EXPORT(AddStoredRow);
 HWY_EXPORT(ScaleRowF32);
 HWY_EXPORT(ScaleRowF64);
 HWY_EXPORT(Log1pRow);
@@ -88,6 +89,10 @@ void RotateHeads(Dtype io, Pairing pairing, int64_t pairs, int64_t heads,
 
 void Interleave(Dtype dtype, const void* first, const void* second, size_t count, void* out) {
   HWY_DYNAMIC_DISPATCH(Interleave)(dtype, first, second, count, out);
+}
+
+void AddStoredRow(Dtype io, const void* x, const void* row, size_t width, void* out) {
+  HWY_DYNAMIC_DISPATCH(AddStoredRow)(io, x, row, width, out);
 }
 
 void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out) {

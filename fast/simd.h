@@ -68,6 +68,9 @@ void Interleave(Dtype dtype, const void* first, const void* second, size_t count
 /// memory of `x`. Error: see rows-inl.h.
 void AddRow(Dtype io, const void* x, const void* row, size_t width, void* out);
 
+/// The same with a row of dtype io.
+void AddStoredRow(Dtype io, const void* x, const void* row, size_t width, void* out);
+
 /// Largest output in bytes that is stored through the caches.
 inline constexpr double kLargestCached = 0x1p23;
 

@@ -134,7 +134,7 @@ void Compute(Manifest& manifest) {
       {}};
   if (IsRotary(manifest.scheme)) {
     ComputeCases<ExactRotation>(manifest);
-  } else if (ActsInAttention(manifest.scheme)) {
+  } else if (HasEquations(manifest.scheme)) {
     ComputeCases<ExactAttention>(manifest);
   } else {
     ComputeCases<ExactAddition>(manifest);

@@ -50,8 +50,8 @@ int64_t RequireRows(const Scheme& scheme, const Case& golden_case, const std::st
 
 namespace {
 
-// Nothing where a scheme of attention has no such quantity.
-std::optional<AttentionQuantity> OfAttention(Quantity quantity) {
+// Nothing where no scheme that is given by equations has such a quantity.
+std::optional<AttentionQuantity> OfEquations(Quantity quantity) {
   const auto& names = kVariantNames<AttentionQuantity>;
   const auto at = std::ranges::find(names, VariantName(quantity));
   if (at == names.end()) return std::nullopt;
@@ -61,9 +61,9 @@ std::optional<AttentionQuantity> OfAttention(Quantity quantity) {
 }  // namespace
 
 std::vector<std::string> InputsOf(const Scheme& scheme, Quantity quantity) {
-  if (ActsInAttention(scheme)) {
+  if (HasEquations(scheme)) {
     std::vector<std::string> names;
-    if (const auto asked = OfAttention(quantity)) {
+    if (const auto asked = OfEquations(quantity)) {
       for (const Weight& input : ExactAttention(scheme).InputsOf(*asked)) {
         names.emplace_back(input.name);
       }
@@ -88,9 +88,9 @@ std::vector<std::string> InputsOf(const Scheme& scheme, Quantity quantity) {
 }
 
 std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity) {
-  if (ActsInAttention(scheme)) {
+  if (HasEquations(scheme)) {
     const ExactAttention exact(scheme);
-    const auto asked = OfAttention(quantity);
+    const auto asked = OfEquations(quantity);
     std::vector<std::string_view> yielded;
     for (size_t i = 0; i < kVariantNames<AttentionQuantity>.size(); ++i) {
       if (exact.Yields(static_cast<AttentionQuantity>(i))) {
@@ -99,7 +99,7 @@ std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity) {
     }
     Require(asked && exact.Yields(*asked), "{} has no {}: it has {}", Name(scheme),
             VariantName(quantity), fmt::join(yielded, ", "));
-    return {std::string(VariantName(quantity))};
+    return {std::string(OutputName(*asked))};
   }
   const bool rotary = IsRotary(scheme);
   const bool has = quantity == Quantity::frequencies || quantity == Quantity::table ||
@@ -126,8 +126,8 @@ std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity) {
 }
 
 std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case) {
-  if (ActsInAttention(scheme)) {
-    return ExactAttention(scheme).CheckInputs(OfAttention(golden_case.quantity).value(),
+  if (HasEquations(scheme)) {
+    return ExactAttention(scheme).CheckInputs(OfEquations(golden_case.quantity).value(),
                                               NamedInputsOf(golden_case));
   }
   const auto shape = [&](const char* name) { return golden_case.inputs.at(name).shape(); };
@@ -180,7 +180,7 @@ void CheckInputs(const Scheme& scheme, const Case& golden_case) {
                               [&](Dtype dtype) { return integers == (dtype == Dtype::i32); }),
           "{}: the dtypes of {} must be {}", golden_case.id, quantity,
           integers ? "i32" : "floating");
-  if (ActsInAttention(scheme)) {
+  if (HasEquations(scheme)) {
     try {
       OutputShape(scheme, golden_case);
     } catch (const ParameterError& error) {
@@ -213,7 +213,7 @@ void CheckInputs(const Scheme& scheme, const Case& golden_case) {
       break;
     }
     default:
-      break;  // of attention
+      break;  // given by equations
   }
 }
 

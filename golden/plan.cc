@@ -53,13 +53,14 @@ Tensor Rows(const JsonReader& reader, const std::string& name, const Tensor& pos
 }
 
 // With the numbers of queries and keys filled in from the plan's positions.
-std::vector<Weight> InputsOfAttention(const Scheme& scheme, const JsonReader& reader,
+std::vector<Weight> InputsOfEquations(const Scheme& scheme, const JsonReader& reader,
                                       Quantity quantity) {
   std::vector<Weight> inputs = ExactAttention(scheme).InputsOf(
       ParseVariant<AttentionQuantity>("quantity", VariantName(quantity)));
   for (Weight& input : inputs) {
     const char* of = input.name == "q"                        ? "query_positions"
                      : input.name == "k" || input.name == "v" ? "key_positions"
+                     : input.name == "x"                      ? "positions"
                                                               : nullptr;
     if (of == nullptr) continue;
     reader.Demand(reader.Has(of), "must have the key {}", of);
@@ -105,8 +106,8 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
     if (IsRotary(scheme)) used.push_back("heads");
   };
   reader.Located([&] { OutputsOf(scheme, golden_case.quantity); });
-  if (ActsInAttention(scheme)) {
-    for (const Weight& input : InputsOfAttention(scheme, reader, golden_case.quantity)) {
+  if (HasEquations(scheme)) {
+    for (const Weight& input : InputsOfEquations(scheme, reader, golden_case.quantity)) {
       const std::string name(input.name);
       if (name.ends_with("positions")) {
         positions(name);
@@ -120,7 +121,7 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
       }
     }
   }
-  switch (ActsInAttention(scheme) ? Quantity::bias : golden_case.quantity) {
+  switch (HasEquations(scheme) ? Quantity::bias : golden_case.quantity) {
     case Quantity::frequencies:
     case Quantity::magnitude:
       break;
@@ -148,7 +149,7 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
       break;
     }
     default:
-      break;  // of attention
+      break;  // given by equations
   }
   for (const auto& [name, unused] : reader.value().items()) {
     reader.Demand(std::ranges::find(used, name) != used.end(), "must not have {} for {}", name,

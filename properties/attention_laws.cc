@@ -274,6 +274,8 @@ size_t IndexOf(AttentionQuantity quantity, const std::vector<int64_t>& shape,
     case AttentionQuantity::slopes:
       return static_cast<size_t>(place.head);
     case AttentionQuantity::buckets:
+    case AttentionQuantity::table:
+    case AttentionQuantity::embed:
       return static_cast<size_t>(place.query * shape[1] + place.last);
     case AttentionQuantity::attention:
       return static_cast<size_t>((place.query * shape[1] + place.head) * shape[2] + place.last);
@@ -290,6 +292,8 @@ std::vector<AttentionPlace> PlacesOf(AttentionQuantity quantity,
       heads = shape[0];
       break;
     case AttentionQuantity::buckets:
+    case AttentionQuantity::table:
+    case AttentionQuantity::embed:
       queries = shape[0];
       last = shape[1];
       break;
@@ -312,18 +316,21 @@ std::vector<AttentionPlace> PlacesOf(AttentionQuantity quantity,
   return places;
 }
 
-AttentionAnswer::AttentionAnswer(const Subject& subject, NamedInputs asked)
+AttentionAnswer::AttentionAnswer(const Subject& subject, NamedInputs asked, Placement placement)
     : quantity(subject.attention().quantity()),
       inputs(std::move(asked)),
-      out(subject.Attend(inputs)),
+      out(subject.Attend(inputs, placement)),
       limits(subject.attention().bound().Limits(quantity, inputs, out.shape())) {}
 
 double AttentionAnswer::QueryPosition(AttentionPlace place) const {
-  const ExactTensor* positions = inputs.Find("query_positions");
+  const ExactTensor* positions = inputs.Find(IsOfRows(quantity) ? "positions" : "query_positions");
   return positions == nullptr ? 0 : positions->At(place.query);
 }
 
 std::string AttentionAnswer::Text(AttentionPlace place) const {
+  if (IsOfRows(quantity)) {
+    return fmt::format("row at {}, channel {}", QueryPosition(place), place.last);
+  }
   std::string text = fmt::format("head {}", place.head);
   if (quantity == AttentionQuantity::slopes) return text;
   text += fmt::format(", query at {}", QueryPosition(place));
@@ -359,6 +366,10 @@ void CompareWithin(Comparisons& comparisons, const AttentionAnswer& got, Attenti
   }
   comparisons.Add(want.QueryPosition(of), std::fabs(a - b) * (1 - 0x1p-51),
                   got.Limit(at) + want.Limit(of), std::max(got.Size(at), want.Size(of)), describe);
+}
+
+NamedInputs WithPositions(const NamedInputs& inputs, const std::vector<int64_t>& chosen) {
+  return WithRows(inputs, {"positions", "x"}, chosen);
 }
 
 NamedInputs WithQueries(const NamedInputs& inputs, const std::vector<int64_t>& chosen) {

@@ -24,7 +24,8 @@ Law ScaleLaw();
 /// The inputs of a case that the subject's quantity takes.
 NamedInputs InputsOf(const Subject& subject, const LawCase& law_case);
 
-/// Where an element of a result stands. `last` is a key or a channel, `query` 0 of slopes.
+/// Where an element of a result stands. `last` is a key or a channel, `query` 0 of slopes, and the
+/// row of a position where rows are added.
 struct AttentionPlace {
   int64_t head = 0, query = 0, last = 0;
 };
@@ -33,7 +34,8 @@ std::vector<AttentionPlace> PlacesOf(AttentionQuantity quantity, const std::vect
 
 /// A result of the subject with what it was asked and what its contract allows.
 struct AttentionAnswer {
-  AttentionAnswer(const Subject& subject, NamedInputs inputs);
+  AttentionAnswer(const Subject& subject, NamedInputs inputs,
+                  Placement placement = Placement::apart);
 
   AttentionQuantity quantity;
   NamedInputs inputs;
@@ -54,7 +56,8 @@ void CompareBits(Comparisons& comparisons, const AttentionAnswer& got, Attention
 void CompareWithin(Comparisons& comparisons, const AttentionAnswer& got, AttentionPlace at,
                    const AttentionAnswer& want, AttentionPlace of);
 
-/// The inputs with some queries or keys only, by index; tensors of theirs are cut too.
+/// The inputs with some positions, queries or keys only, by index; tensors of theirs are cut too.
+NamedInputs WithPositions(const NamedInputs& inputs, const std::vector<int64_t>& chosen);
 NamedInputs WithQueries(const NamedInputs& inputs, const std::vector<int64_t>& chosen);
 NamedInputs WithKeys(const NamedInputs& inputs, const std::vector<int64_t>& chosen);
 

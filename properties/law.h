@@ -20,8 +20,9 @@ struct LawCase {
   double alpha = 1, beta = 1;  // factors of a linear combination, powers of two
   uint64_t seed = 0;           // of what a law draws itself, such as a permutation
 
-  /// Of a scheme of attention, in place of positions and vectors: all that the quantity `attention`
-  /// takes. Positions ascend, and every query sees a key. `shifts` holds one number of tokens.
+  /// Of a scheme that is given by equations, in place of positions and vectors: all that the
+  /// quantity `embed` takes, or of attention the quantity `attention`. There Positions ascend, and
+  /// every query sees a key. `shifts` holds one number of tokens.
   NamedInputs inputs;
 
   /// The kernel's transpose, where one is at hand; not owned.

@@ -9,6 +9,7 @@
 #include "posgauge/properties/attention_laws.h"
 #include "posgauge/properties/independence_laws.h"
 #include "posgauge/properties/rotation_laws.h"
+#include "posgauge/properties/row_laws.h"
 #include "posgauge/properties/table_laws.h"
 
 namespace posgauge {
@@ -67,6 +68,7 @@ namespace {
 // Those of the scheme's kind.
 std::vector<Law> KindLaws(const Scheme& scheme) {
   if (ActsInAttention(scheme)) return AttentionLaws(scheme);
+  if (HasEquations(scheme)) return RowLaws(scheme);
   if (!IsRotary(scheme)) return AdditionLaws();
   std::vector<Law> laws = RotationLaws();
   Append(laws, IndependenceLaws());

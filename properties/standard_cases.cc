@@ -214,9 +214,36 @@ LawCase DrawAttentionCase(const Subject& subject, const CasePlan& plan, uint64_t
   return drawn;
 }
 
+// The first case ends with the largest position.
+LawCase DrawRowsCase(const Subject& subject, const CasePlan& plan, uint64_t seed, int64_t number) {
+  const AttentionTruth& truth = subject.attention();
+  Random random(seed, fmt::format("law case {}", number));
+  auto largest = static_cast<double>(plan.largest_position);
+  if (const auto count = PositionCount(subject.scheme())) {
+    largest = std::min(largest, static_cast<double>(*count - 1));
+  }
+  if (const double limit = subject.info().kernel->largest_position; limit > 0) {
+    largest = std::min(largest, std::floor(limit));
+  }
+  const std::vector<double> special = SpecialPositions(subject.scheme(), largest);
+  std::vector<double> positions;
+  for (int64_t row = 0; row < plan.rows; ++row) {
+    positions.push_back(number == 0 && row == 0 ? largest
+                                                : DrawPosition(special, 0, largest, random));
+  }
+  LawCase drawn;
+  drawn.seed = random.Bits();
+  drawn.inputs = PlanRows(subject.scheme(), truth.exact(), AttentionQuantity::embed,
+                          InputDtype(subject), positions, drawn.seed);
+  return drawn;
+}
+
 }  // namespace
 
 LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, int64_t number) {
+  if (HasEquations(subject.scheme()) && !ActsInAttention(subject.scheme())) {
+    return DrawRowsCase(subject, plan, seed, number);
+  }
   if (ActsInAttention(subject.scheme())) return DrawAttentionCase(subject, plan, seed, number);
   Random random(seed, fmt::format("law case {}", number));
   auto largest = static_cast<double>(plan.largest_position);

@@ -34,13 +34,6 @@ R Scaled(const Attention& attention, const R& x) {
   return x / Sqrt(R(attention.head_dim));
 }
 
-/// distance * frequency, whose sine is wanted. Numbers that stand for what a kernel computes have
-/// an overload: a kernel forms phases in an arithmetic of their own.
-template <class R>
-R Angle(const R& distance, const R& frequency) {
-  return distance * frequency;
-}
-
 /// <q_i, k_j> of one head.
 template <class R>
 R DotOf(const NamedInputs& inputs, int64_t head, int64_t query, int64_t key) {

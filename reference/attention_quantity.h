@@ -13,9 +13,24 @@ namespace posgauge {
 ///   bias       [heads, queries, keys]      what is added to scaled scores
 ///   scores     [heads, queries, keys]      before softmax; -infinity where a key is not visible
 ///   attention  [queries, heads, head_dim]  the output
-enum class AttentionQuantity { slopes, buckets, bias, scores, attention };
+/// and of one that adds rows which are no waves:
+///   table      [positions, width]          the rows
+///   embed      [positions, width]          x plus its rows
+enum class AttentionQuantity { slopes, buckets, bias, scores, attention, table, embed };
 template <>
-inline constexpr auto kVariantNames<AttentionQuantity> =
-    std::array<std::string_view, 5>{"slopes", "buckets", "bias", "scores", "attention"};
+inline constexpr auto kVariantNames<AttentionQuantity> = std::array<std::string_view, 7>{
+    "slopes", "buckets", "bias", "scores", "attention", "table", "embed"};
+
+/// What a kernel calls its result.
+constexpr std::string_view OutputName(AttentionQuantity quantity) {
+  return quantity == AttentionQuantity::table   ? "rows"
+         : quantity == AttentionQuantity::embed ? "out"
+                                                : VariantName(quantity);
+}
+
+/// Whether a quantity is one of added rows.
+constexpr bool IsOfRows(AttentionQuantity quantity) {
+  return quantity == AttentionQuantity::table || quantity == AttentionQuantity::embed;
+}
 
 }  // namespace posgauge

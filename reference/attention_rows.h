@@ -11,18 +11,25 @@
 
 namespace posgauge {
 
-// A quantity of any scheme of attention row by row, in numbers of any type R.
+// A quantity of any scheme that has equations row by row, in numbers of any type R: of attention
+// (reference/attention.h), or of rows that are added to embeddings. A scheme of rows has in its
+// namespace (reference/<scheme>.h) a class template `Rows<R>`, which
+//
+//   template <class R> Rows<R> MakeRows(const Params&, const NamedInputs&)
+//
+// makes, with the member `std::vector<R> Row(double position) const`: [width].
 
-/// Calls use(params) with the parameters of a scheme of attention. Throws ParameterError for
+/// Calls use(params) with the parameters of a scheme that has equations. Throws ParameterError for
 /// others.
 template <class Use>
-auto WithAttention(const Scheme& scheme, const Use& use) {
+auto WithEquations(const Scheme& scheme, const Use& use) {
   return std::visit(
       [&]<class Params>(const Params& params) {
-        if constexpr (Attends<Params>) {
+        if constexpr (ByEquations<Params>) {
           return use(params);
         } else {
-          AttentionOf(scheme);  // throws
+          throw ParameterError(fmt::format("{} has no equation for every element: it is {}",
+                                           Params::kName, Params::kSummary));
           using Result = decltype(use(std::declval<alibi::Params>()));
           return Result();
         }
@@ -30,10 +37,22 @@ auto WithAttention(const Scheme& scheme, const Use& use) {
       scheme);
 }
 
+/// What RowOf takes: the head of that index, or, of additions, the rows.
+template <class R, class Params>
+auto MakeEquations(const Params& params, const NamedInputs& inputs, int64_t head) {
+  if constexpr (Adds<Params>) {
+    return MakeRows<R>(params, inputs);
+  } else {
+    return MakeHead<R>(params, inputs, head);
+  }
+}
+
 template <class Params>
 constexpr bool YieldsOf(AttentionQuantity quantity) {
-  using Head = decltype(MakeHead<double>(std::declval<const Params&>(),
-                                         std::declval<const NamedInputs&>(), int64_t{}));
+  if constexpr (Adds<Params>) return IsOfRows(quantity);
+  if (IsOfRows(quantity)) return false;
+  using Head = decltype(MakeEquations<double>(std::declval<const Params&>(),
+                                              std::declval<const NamedInputs&>(), int64_t{}));
   switch (quantity) {
     case AttentionQuantity::slopes:
       return requires(const Head& head) { head.Slope(); };
@@ -44,8 +63,9 @@ constexpr bool YieldsOf(AttentionQuantity quantity) {
     case AttentionQuantity::scores:
     case AttentionQuantity::attention:
       return true;
+    default:
+      return false;
   }
-  return false;
 }
 
 /// Where the values of a row stand in the result.
@@ -60,50 +80,71 @@ inline RowPlace PlaceOf(AttentionQuantity quantity, const std::vector<int64_t>& 
       return {head, 1};
     case AttentionQuantity::attention:
       return {(query * shape[1] + head) * shape[2], shape[2]};
+    case AttentionQuantity::table:
+    case AttentionQuantity::embed:
+      return {query * shape[1], shape[1]};
     default:
       return {(head * shape[1] + query) * shape[2], shape[2]};
   }
 }
 
-/// One row of a quantity: the slope of a head, or a query's [keys] or [head_dim]. `head` is
-/// MakeHead<R>(params, inputs, head_index).
+/// One row of a quantity: the slope of a head, a query's [keys] or [head_dim], or a position's
+/// [width], which then stands for a query. `head` is MakeEquations<R>(params, inputs, head_index).
 template <class R, class Params, class Head>
 std::vector<R> RowOf(const Params& params, const Head& head, AttentionQuantity quantity,
                      const NamedInputs& inputs, int64_t head_index, int64_t query) {
-  switch (quantity) {
-    case AttentionQuantity::slopes:
-      if constexpr (requires { head.Slope(); }) return {head.Slope()};
-      break;
-    case AttentionQuantity::bias:
-      if constexpr (requires { head.Bias(0.0, 0.0); }) {
-        const double query_position = inputs["query_positions"].At(query);
-        std::vector<R> row;
-        for (double key_position : inputs["key_positions"].values) {
-          row.push_back(head.Bias(query_position, key_position));
+  if constexpr (Adds<Params>) {
+    std::vector<R> row = head.Row(inputs["positions"].At(query));
+    for (int64_t i = 0; quantity == AttentionQuantity::embed && i < params.width; ++i) {
+      row[static_cast<size_t>(i)] = R(inputs["x"].At(query, i)) + row[static_cast<size_t>(i)];
+    }
+    return row;
+  } else {
+    switch (quantity) {
+      case AttentionQuantity::slopes:
+        if constexpr (requires { head.Slope(); }) return {head.Slope()};
+        break;
+      case AttentionQuantity::bias:
+        if constexpr (requires { head.Bias(0.0, 0.0); }) {
+          const double query_position = inputs["query_positions"].At(query);
+          std::vector<R> row;
+          for (double key_position : inputs["key_positions"].values) {
+            row.push_back(head.Bias(query_position, key_position));
+          }
+          return row;
         }
-        return row;
-      }
-      break;
-    case AttentionQuantity::scores:
-      return ScoresOf<R>(head, params.attention, inputs, head_index, query);
-    case AttentionQuantity::attention:
-      return AttendOf<R>(head, params.attention, inputs, head_index, query);
-    case AttentionQuantity::buckets:
-      break;
+        break;
+      case AttentionQuantity::scores:
+        return ScoresOf<R>(head, params.attention, inputs, head_index, query);
+      case AttentionQuantity::attention:
+        return AttendOf<R>(head, params.attention, inputs, head_index, query);
+      default:
+        break;
+    }
+    return {};
   }
-  return {};
 }
 
 /// Whether a value of a row is -infinity by rule.
-inline bool IsMasked(const Attention& attention, AttentionQuantity quantity,
-                     const NamedInputs& inputs, int64_t query, int64_t index) {
-  return quantity == AttentionQuantity::scores &&
-         !attention.Visible(inputs["query_positions"].At(query), inputs["key_positions"].At(index));
+template <class Params>
+bool IsMasked(const Params& params, AttentionQuantity quantity, const NamedInputs& inputs,
+              int64_t query, int64_t index) {
+  if constexpr (Adds<Params>) {
+    return false;
+  } else {
+    return quantity == AttentionQuantity::scores &&
+           !params.attention.Visible(inputs["query_positions"].At(query),
+                                     inputs["key_positions"].At(index));
+  }
 }
 
 /// Calls visit(head, query) for every row of a result, in order.
 template <class Visit>
 void ForEachRow(AttentionQuantity quantity, const std::vector<int64_t>& shape, const Visit& visit) {
+  if (IsOfRows(quantity)) {
+    for (int64_t position = 0; position < shape[0]; ++position) visit(int64_t{0}, position);
+    return;
+  }
   const bool by_query = quantity == AttentionQuantity::attention;
   const int64_t heads = by_query ? shape[1] : shape[0];
   const int64_t queries = quantity == AttentionQuantity::slopes ? 1

@@ -15,9 +15,9 @@ template <class R>
 Addition<R> AdditionOf(const Scheme& scheme) {
   return std::visit(
       []<class Params>(const Params& params) -> Addition<R> {
-        if constexpr (Adds<Params>) return Exact<R>(params);
+        if constexpr (AddsWaves<Params>) return Exact<R>(params);
         throw ParameterError(
-            fmt::format("{} adds no rows to embeddings: {}", Params::kName, Params::kSummary));
+            fmt::format("{} adds no waves to embeddings: {}", Params::kName, Params::kSummary));
       },
       scheme);
 }

@@ -1,8 +1,12 @@
 #include "posgauge/reference/exact_attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <mutex>
+#include <optional>
+#include <tuple>
 #include <utility>
 
 #include "posgauge/reference/attention_rows.h"
@@ -15,22 +19,62 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
+// No rows of any precision yet; of attention there are none.
+template <class Params, size_t... L>
+auto NoRowsYet(std::index_sequence<L...>) {
+  if constexpr (Adds<Params>) {
+    return std::tuple<std::optional<decltype(MakeRows<Interval<kDigits[L]>>(
+        std::declval<const Params&>(), std::declval<const NamedInputs&>()))>...>();
+  } else {
+    return std::tuple<>();
+  }
+}
+
+// What RowOf takes, at every precision: rows are made once for all positions. Safe between threads.
+template <class Params>
+class Equations {
+ public:
+  Equations(const Params& params, const NamedInputs& inputs) : params_(params), inputs_(inputs) {}
+
+  template <size_t L>
+  decltype(auto) At(int64_t head) {
+    using I = Interval<kDigits[L]>;
+    if constexpr (Adds<Params>) {
+      auto& rows = std::get<L>(rows_);
+      std::call_once(made_[L], [&] { rows.emplace(MakeRows<I>(params_, inputs_)); });
+      return std::as_const(*rows);
+    } else {
+      return MakeHead<I>(params_, inputs_, head);
+    }
+  }
+
+  const Params& params() const { return params_; }
+  const NamedInputs& inputs() const { return inputs_; }
+
+ private:
+  const Params& params_;
+  const NamedInputs& inputs_;
+  decltype(NoRowsYet<Params>(std::make_index_sequence<kLevels>())) rows_;
+  std::array<std::once_flag, kLevels> made_;
+};
+
 // Calls visit(enclosures of a row) at rising precision until it returns true; `last` tells that
 // there is no higher one.
 template <size_t L = 0, class Params, class Visit>
-void RaiseRow(const Params& params, AttentionQuantity quantity, const NamedInputs& inputs,
-              int64_t head, int64_t query, const Visit& visit) {
+void RaiseRow(Equations<Params>& equations, AttentionQuantity quantity, int64_t head, int64_t query,
+              const Visit& visit) {
   constexpr bool kLast = L + 1 == kLevels;
   using I = Interval<kDigits[L]>;
   try {
-    const auto made = MakeHead<I>(params, inputs, head);
-    if (visit(RowOf<I>(params, made, quantity, inputs, head, query), kLast)) return;
+    decltype(auto) made = equations.template At<L>(head);
+    if (visit(RowOf<I>(equations.params(), made, quantity, equations.inputs(), head, query), kLast))
+      return;
   } catch (const Undecided&) {
     if constexpr (kLast) {
       throw ParameterError("a branch of the scheme cannot be decided at 1025 bits");
     }
   }
-  if constexpr (!kLast) RaiseRow<L + 1>(params, quantity, inputs, head, query, visit);
+  if constexpr (!kLast) RaiseRow<L + 1>(equations, quantity, head, query, visit);
 }
 
 // Calls visit(head, query) for every row, in parallel.
@@ -57,27 +101,34 @@ int64_t Product(const std::vector<int64_t>& shape) {
 
 ExactAttention::ExactAttention(const Scheme& scheme) : scheme_(scheme) {
   Validate(scheme);
-  WithAttention(scheme, [](const auto&) { return 0; });
+  WithEquations(scheme, [](const auto&) { return 0; });
 }
 
 bool ExactAttention::Yields(AttentionQuantity quantity) const {
-  return WithAttention(scheme_,
+  return WithEquations(scheme_,
                        [&]<class Params>(const Params&) { return YieldsOf<Params>(quantity); });
 }
 
 std::vector<Weight> ExactAttention::InputsOf(AttentionQuantity quantity) const {
-  return WithAttention(scheme_, [&](const auto& params) {
-    const Attention& attention = params.attention;
+  return WithEquations(scheme_, [&]<class Params>(const Params& params) {
     std::vector<Weight> inputs;
-    if (quantity == AttentionQuantity::slopes) return inputs;
-    inputs.push_back({"query_positions", {-1}, "tokens"});
-    inputs.push_back({"key_positions", {-1}, "tokens"});
-    if (quantity == AttentionQuantity::buckets) return inputs;
-    if (quantity != AttentionQuantity::bias) {
-      const std::vector<int64_t> rows = {-1, attention.heads, attention.head_dim};
-      inputs.push_back({"q", rows, "queries"});
-      inputs.push_back({"k", rows, "keys"});
-      if (quantity == AttentionQuantity::attention) inputs.push_back({"v", rows, "values"});
+    if constexpr (Adds<Params>) {
+      inputs.push_back({"positions", {-1}, "tokens"});
+      if (quantity == AttentionQuantity::embed) {
+        inputs.push_back({"x", {-1, params.width}, "embeddings"});
+      }
+    } else {
+      const Attention& attention = params.attention;
+      if (quantity == AttentionQuantity::slopes) return inputs;
+      inputs.push_back({"query_positions", {-1}, "tokens"});
+      inputs.push_back({"key_positions", {-1}, "tokens"});
+      if (quantity == AttentionQuantity::buckets) return inputs;
+      if (quantity != AttentionQuantity::bias) {
+        const std::vector<int64_t> rows = {-1, attention.heads, attention.head_dim};
+        inputs.push_back({"q", rows, "queries"});
+        inputs.push_back({"k", rows, "keys"});
+        if (quantity == AttentionQuantity::attention) inputs.push_back({"v", rows, "values"});
+      }
     }
     for (const Weight& weight : WeightsOf(params)) inputs.push_back(weight);
     return inputs;
@@ -89,7 +140,7 @@ std::optional<ExactTensor> ExactAttention::ReadyMade(std::string_view name, Dtyp
     RoundedValues slopes = Evaluate(AttentionQuantity::slopes, {}, dtype);
     return ExactTensor{{static_cast<int64_t>(slopes.values.size())}, std::move(slopes.values)};
   }
-  return WithAttention(scheme_, [&](const auto& params) -> std::optional<ExactTensor> {
+  return WithEquations(scheme_, [&](const auto& params) -> std::optional<ExactTensor> {
     if constexpr (requires { FirstDistances(params); }) {
       if (name == "thresholds") {
         const auto& first = FirstDistances(params);
@@ -129,35 +180,46 @@ std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
               weight.highest, value);
     }
   }
-  return WithAttention(scheme_, [&](const auto& params) -> std::vector<int64_t> {
-    const Attention& attention = params.attention;
-    if (quantity == AttentionQuantity::slopes) return {attention.heads};
-    const ExactTensor &query_positions = inputs["query_positions"],
-                      &key_positions = inputs["key_positions"];
-    const int64_t queries = query_positions.shape[0], keys = key_positions.shape[0];
-    for (const auto& [name, rows] :
-         {std::pair("q", queries), std::pair("k", keys), std::pair("v", keys)}) {
-      const auto found = inputs.tensors.find(name);
-      if (found == inputs.tensors.end()) continue;
-      Require(found->second.shape[0] == rows,
-              "input {} must have {} rows, as its positions, got {}", name, rows,
-              found->second.shape[0]);
-    }
-    if constexpr (requires {
-                    params.CheckPositions(query_positions.values, key_positions.values);
-                  }) {
-      params.CheckPositions(query_positions.values, key_positions.values);
-    }
-    if (quantity == AttentionQuantity::attention) {
-      for (double query : query_positions.values) {
-        Require(std::ranges::any_of(key_positions.values,
-                                    [&](double key) { return attention.Visible(query, key); }),
-                "the query at position {} sees no key: its softmax has no meaning", query);
+  return WithEquations(scheme_, [&]<class Params>(const Params& params) -> std::vector<int64_t> {
+    if constexpr (Adds<Params>) {
+      const int64_t positions = inputs["positions"].shape[0];
+      if (quantity == AttentionQuantity::embed) {
+        Require(inputs["x"].shape[0] == positions,
+                "input x must have {} rows, as its positions, got {}", positions,
+                inputs["x"].shape[0]);
       }
-      return {queries, attention.heads, attention.head_dim};
+      params.CheckPositions(inputs["positions"].values);
+      return {positions, params.width};
+    } else {
+      const Attention& attention = params.attention;
+      if (quantity == AttentionQuantity::slopes) return {attention.heads};
+      const ExactTensor &query_positions = inputs["query_positions"],
+                        &key_positions = inputs["key_positions"];
+      const int64_t queries = query_positions.shape[0], keys = key_positions.shape[0];
+      for (const auto& [name, rows] :
+           {std::pair("q", queries), std::pair("k", keys), std::pair("v", keys)}) {
+        const auto found = inputs.tensors.find(name);
+        if (found == inputs.tensors.end()) continue;
+        Require(found->second.shape[0] == rows,
+                "input {} must have {} rows, as its positions, got {}", name, rows,
+                found->second.shape[0]);
+      }
+      if constexpr (requires {
+                      params.CheckPositions(query_positions.values, key_positions.values);
+                    }) {
+        params.CheckPositions(query_positions.values, key_positions.values);
+      }
+      if (quantity == AttentionQuantity::attention) {
+        for (double query : query_positions.values) {
+          Require(std::ranges::any_of(key_positions.values,
+                                      [&](double key) { return attention.Visible(query, key); }),
+                  "the query at position {} sees no key: its softmax has no meaning", query);
+        }
+        return {queries, attention.heads, attention.head_dim};
+      }
+      if (quantity == AttentionQuantity::buckets) return {queries, keys};
+      return {attention.heads, queries, keys};
     }
-    if (quantity == AttentionQuantity::buckets) return {queries, keys};
-    return {attention.heads, queries, keys};
   });
 }
 
@@ -166,38 +228,39 @@ RoundedValues ExactAttention::Evaluate(AttentionQuantity quantity, const NamedIn
   const std::vector<int64_t> shape = CheckInputs(quantity, inputs);
   Require(quantity != AttentionQuantity::buckets, "buckets are integers: ask for Buckets");
   Collector collector(dtype, Product(shape));
-  WithAttention(scheme_, [&](const auto& params) {
+  WithEquations(scheme_, [&](const auto& params) {
+    Equations equations(params, inputs);
     ForRows(quantity, shape, [&](int64_t head, int64_t query) {
       const RowPlace place = PlaceOf(quantity, shape, head, query);
       std::vector<bool> done(static_cast<size_t>(place.count));
       for (int64_t i = 0; i < place.count; ++i) {
-        if (!IsMasked(params.attention, quantity, inputs, query, i)) continue;
+        if (!IsMasked(params, quantity, inputs, query, i)) continue;
         done[static_cast<size_t>(i)] = true;
         // A format without infinities has a NaN in its place, which is not exact.
         const double masked = RoundTo(collector.format(), -kInfinity);
         collector.Set(place.first + i,
                       {masked, 0, std::isinf(masked) ? Proof::exact : Proof::proven}, kLowestBits);
       }
-      RaiseRow(params, quantity, inputs, head, query,
-               [&]<class I>(const std::vector<I>& row, bool last) {
-                 bool complete = true;
-                 for (size_t i = 0; i < row.size(); ++i) {
-                   if (done[i]) continue;
-                   const int64_t at = place.first + static_cast<int64_t>(i);
-                   if (const auto decided =
-                           Decide(row[i], collector.format(), collector.with_distance())) {
-                     collector.Set(at, *decided, static_cast<int>(I::Bits()));
-                     done[i] = true;
-                   } else if (last) {
-                     collector.Set(
-                         at, Undecidable(row[i], collector.format(), collector.with_distance()),
-                         static_cast<int>(I::Bits()));
-                   } else {
-                     complete = false;
-                   }
-                 }
-                 return complete;
-               });
+      RaiseRow(
+          equations, quantity, head, query, [&]<class I>(const std::vector<I>& row, bool last) {
+            bool complete = true;
+            for (size_t i = 0; i < row.size(); ++i) {
+              if (done[i]) continue;
+              const int64_t at = place.first + static_cast<int64_t>(i);
+              if (const auto decided =
+                      Decide(row[i], collector.format(), collector.with_distance())) {
+                collector.Set(at, *decided, static_cast<int>(I::Bits()));
+                done[i] = true;
+              } else if (last) {
+                collector.Set(at,
+                              Undecidable(row[i], collector.format(), collector.with_distance()),
+                              static_cast<int>(I::Bits()));
+              } else {
+                complete = false;
+              }
+            }
+            return complete;
+          });
     });
     return 0;
   });
@@ -206,7 +269,7 @@ RoundedValues ExactAttention::Evaluate(AttentionQuantity quantity, const NamedIn
 
 std::vector<int64_t> ExactAttention::Buckets(const NamedInputs& inputs) const {
   CheckInputs(AttentionQuantity::buckets, inputs);
-  return WithAttention(scheme_, [&]<class Params>(const Params& params) {
+  return WithEquations(scheme_, [&]<class Params>(const Params& params) {
     std::vector<int64_t> buckets;
     if constexpr (YieldsOf<Params>(AttentionQuantity::buckets)) {
       const auto head = MakeHead<double>(params, inputs, 0);
@@ -227,14 +290,15 @@ EnclosedEach ExactAttention::Enclose(AttentionQuantity quantity, const NamedInpu
   EnclosedEach enclosed;
   enclosed.values.resize(static_cast<size_t>(Product(shape)));
   enclosed.radii.resize(enclosed.values.size());
-  WithAttention(scheme_, [&](const auto& params) {
+  WithEquations(scheme_, [&](const auto& params) {
+    Equations equations(params, inputs);
     ForRows(quantity, shape, [&](int64_t head, int64_t query) {
       const RowPlace place = PlaceOf(quantity, shape, head, query);
-      RaiseRow(params, quantity, inputs, head, query, [&](const auto& row, bool last) {
+      RaiseRow(equations, quantity, head, query, [&](const auto& row, bool last) {
         bool complete = true;
         for (size_t i = 0; i < row.size(); ++i) {
           const size_t at = static_cast<size_t>(place.first) + i;
-          if (IsMasked(params.attention, quantity, inputs, query, static_cast<int64_t>(i))) {
+          if (IsMasked(params, quantity, inputs, query, static_cast<int64_t>(i))) {
             enclosed.values[at] = {-kInfinity, 0};
             continue;
           }

@@ -20,13 +20,13 @@ struct EnclosedEach {
   std::vector<double> radii;
 };
 
-/// What a scheme of attention means, as real numbers, rounded once to nearest even with the
-/// evidence for each (Ziv over intervals of 128 to 1025 bits). Sums that are rational may be ties
-/// that no precision decides: they are then `exact` or `proven` where 1025 bits hold them, else
-/// `undecided`. Immutable; safe to share between threads.
+/// What a scheme of attention, or of rows that are no waves, means, as real numbers, rounded once
+/// to nearest even with the evidence for each (Ziv over intervals of 128 to 1025 bits). Sums that
+/// are rational may be ties that no precision decides: they are then `exact` or `proven` where 1025
+/// bits hold them, else `undecided`. Immutable; safe to share between threads.
 class ExactAttention {
  public:
-  /// Throws ParameterError for a scheme that does not act in attention.
+  /// Throws ParameterError for a scheme that rotates or adds waves.
   explicit ExactAttention(const Scheme& scheme);
 
   /// Whether the scheme yields a quantity.

@@ -311,6 +311,13 @@ Interval<Digits> Sum(const std::vector<Interval<Digits>>& terms) {
   return sum;
 }
 
+/// Position times frequency, radians. Numbers that stand for what a kernel computes form phases in
+/// an arithmetic of their own.
+template <unsigned Digits>
+Interval<Digits> Angle(const Interval<Digits>& position, const Interval<Digits>& frequency) {
+  return position * frequency;
+}
+
 /// cos x and sin x. One evaluation at the lower end: |cos a - cos b| <= |a - b|, likewise sin, so
 /// the width of x and the neighbours of the rounded values bound the rest. Exact at 0.
 template <unsigned Digits>

@@ -23,7 +23,7 @@ Rotation<I> RotationOf(const RotationLadder::Source& source, Direction direction
   }
   Rotation<I> rotation = std::visit(
       []<class Params>(const Params& params) -> Rotation<I> {
-        if constexpr (!Attends<Params>) return AsRotation(Exact<I>(params));
+        if constexpr (!ByEquations<Params>) return AsRotation(Exact<I>(params));
         throw ParameterError(
             fmt::format("{} has no frequencies: {}", Params::kName, Params::kSummary));
       },

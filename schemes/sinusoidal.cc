@@ -6,11 +6,6 @@
 
 namespace posgauge::sinusoidal {
 
-namespace {
-// Wider than any embedding in use; keeps a typing error from asking for gigabytes.
-constexpr int64_t kLargestWidth = 65536;
-}  // namespace
-
 Channel Params::ChannelAt(int64_t channel) const {
   if (layout == Layout::interleaved) {
     return {channel % 2 == 0 ? Wave::sin : Wave::cos, channel / 2};

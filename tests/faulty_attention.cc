@@ -129,7 +129,7 @@ constexpr std::string_view SchemeOf(size_t fault) {
 }
 
 constexpr std::array kDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16};
-constexpr size_t kQuantities = kVariantNames<AttentionQuantity>.size();
+constexpr auto kQuantities = static_cast<size_t>(AttentionQuantity::table);  // of attention
 constexpr size_t kPerFault = kQuantities * kDtypes.size();
 
 struct Offer {

@@ -121,7 +121,7 @@ def main():
             if wrong <= 20:
                 print(difference)
                 print("  asked: {}".format(as_json(question)[:2000]))
-    for name in [*oracle.SCHEMES, *oracle.ADDITIONS, *oracle.ATTENTIONS]:
+    for name in [*oracle.SCHEMES, *oracle.ADDITIONS, *oracle.GIVEN_ROWS, *oracle.ATTENTIONS]:
         print("{:14}".format(name), *("{} {}".format(quantity, counts[name, quantity])
                                      for quantity in quantities_of(name)), sep="  ")
     print("{} values, {} differences, {} undecided, {} refused alike (seed {})".format(

@@ -64,7 +64,7 @@ class Reference {
       const Scheme parsed = SchemeFromJson(scheme);
       std::visit(
           [&]<class Params>(const Params&) {
-            if constexpr (Attends<Params>) {
+            if constexpr (ByEquations<Params>) {
               exact_.emplace(ExactAttention(parsed));
             } else if constexpr (Adds<Params>) {
               exact_.emplace(ExactAddition(parsed));

@@ -18,31 +18,55 @@ size_t Count(const std::vector<int64_t>& shape) {
       std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>()));
 }
 
-// Calls store(index, number) for every element of a result in numbers of type R.
+// x plus rows, or rows alone, [positions, width]: a kernel holds a row before it adds it.
+template <class R, class Params, class Store>
+void RunRows(const Contract& contract, const Params& params, AttentionQuantity quantity,
+             const NamedInputs& inputs, const Store& store) {
+  const auto rows = [&] {
+    const ArithmeticScope scope(DeclaredArithmetic::OfParameters(contract));
+    return MakeRows<R>(params, inputs);
+  }();
+  const ArithmeticScope scope(DeclaredArithmetic::OfTable(contract));
+  size_t index = 0;
+  for (double position : inputs["positions"].values) {
+    for (const R& number : rows.Row(position)) {
+      const R held = Held(number);
+      store(index, false,
+            quantity == AttentionQuantity::table ? held : R(inputs["x"].values[index]) + held);
+      ++index;
+    }
+  }
+}
+
+// Calls store(index, masked, number) for every element of a result in numbers of type R.
 template <class R, class Store>
 void Run(const Contract& contract, const Scheme& scheme, AttentionQuantity quantity,
          const NamedInputs& inputs, const std::vector<int64_t>& shape, const Store& store) {
-  WithAttention(scheme, [&](const auto& params) {
-    ForEachRow(quantity, shape, [&](int64_t head_index, int64_t query) {
-      const auto head = [&] {
-        const ArithmeticScope scope(DeclaredArithmetic::OfParameters(contract));
-        return MakeHead<R>(params, inputs, head_index);
-      }();
-      const ArithmeticScope scope(DeclaredArithmetic::OfResults(contract));
-      const std::vector<R> row = RowOf<R>(params, head, quantity, inputs, head_index, query);
-      const RowPlace place = PlaceOf(quantity, shape, head_index, query);
-      for (size_t i = 0; i < row.size(); ++i) {
-        const bool masked =
-            IsMasked(params.attention, quantity, inputs, query, static_cast<int64_t>(i));
-        store(static_cast<size_t>(place.first) + i, masked, row[i]);
-      }
-    });
-    return 0;
+  WithEquations(scheme, [&]<class Params>(const Params& params) {
+    if constexpr (Adds<Params>) {
+      RunRows<R>(contract, params, quantity, inputs, store);
+      return 0;
+    } else {
+      ForEachRow(quantity, shape, [&](int64_t head_index, int64_t query) {
+        const auto head = [&] {
+          const ArithmeticScope scope(DeclaredArithmetic::OfParameters(contract));
+          return MakeHead<R>(params, inputs, head_index);
+        }();
+        const ArithmeticScope scope(DeclaredArithmetic::OfResults(contract));
+        const std::vector<R> row = RowOf<R>(params, head, quantity, inputs, head_index, query);
+        const RowPlace place = PlaceOf(quantity, shape, head_index, query);
+        for (size_t i = 0; i < row.size(); ++i) {
+          const bool masked = IsMasked(params, quantity, inputs, query, static_cast<int64_t>(i));
+          store(static_cast<size_t>(place.first) + i, masked, row[i]);
+        }
+      });
+      return 0;
+    }
   });
 }
 
 bool PositionsHeld(const Contract& contract, const NamedInputs& inputs) {
-  for (const char* name : {"query_positions", "key_positions"}) {
+  for (const char* name : {"positions", "query_positions", "key_positions"}) {
     const ExactTensor* positions = inputs.Find(name);
     if (positions == nullptr) continue;
     for (double position : positions->values) {

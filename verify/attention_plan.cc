@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "posgauge/reference/attention_rows.h"
+
 namespace posgauge {
 
 namespace {
@@ -15,6 +17,26 @@ double DrawNumber(Dtype dtype, int low, int high, Random& random) {
   const double size = std::ldexp(1 + random.Uniform(), exponent);
   // Rounding up to the next binade keeps the range closed.
   return RoundTo(FormatOf(dtype), random.Bits() % 2 == 0 ? size : -size);
+}
+
+}  // namespace
+
+namespace {
+
+// What is added, about: [positions, width].
+std::vector<double> RowsInDouble(const Scheme& scheme, const NamedInputs& inputs) {
+  std::vector<double> values;
+  WithEquations(scheme, [&]<class Params>(const Params& params) {
+    if constexpr (Adds<Params>) {
+      const auto rows = MakeRows<double>(params, inputs);
+      for (double position : inputs["positions"].values) {
+        const std::vector<double> row = rows.Row(position);
+        values.insert(values.end(), row.begin(), row.end());
+      }
+    }
+    return 0;
+  });
+  return values;
 }
 
 }  // namespace
@@ -80,17 +102,46 @@ NamedInputs PlanAttention(const Scheme& scheme, const ExactAttention& exact,
       inputs.tensors[name] = DrawRows(static_cast<int64_t>(keys.size()), attention, dtype,
                                       name == "k" ? inputs.Find("q") : nullptr, random);
     } else {
-      ExactTensor& tensor = inputs.tensors[name];
-      tensor.shape = weight.shape;
-      int64_t count = 1;
-      for (int64_t extent : weight.shape) count *= extent;
-      // The same numbers at every position: a model's weights.
-      Random of_weight(seed, fmt::format("weight {}", name));
-      for (int64_t i = 0; i < count; ++i) {
-        tensor.values.push_back(DrawWeight(weight, dtype, of_weight));
-      }
+      inputs.tensors[name] = PlanWeight(weight, dtype, seed);
     }
   }
+  return inputs;
+}
+
+ExactTensor PlanWeight(const Weight& weight, Dtype dtype, uint64_t seed) {
+  ExactTensor tensor{weight.shape, {}};
+  int64_t count = 1;
+  for (int64_t extent : weight.shape) count *= extent;
+  Random random(seed, fmt::format("weight {}", weight.name));
+  for (int64_t i = 0; i < count; ++i) tensor.values.push_back(DrawWeight(weight, dtype, random));
+  return tensor;
+}
+
+NamedInputs PlanRows(const Scheme& scheme, const ExactAttention& exact, AttentionQuantity quantity,
+                     Dtype dtype, Positions positions, uint64_t seed) {
+  const auto rows = static_cast<int64_t>(positions.size());
+  NamedInputs inputs;
+  for (const Weight& weight : exact.InputsOf(AttentionQuantity::table)) {
+    const std::string name(weight.name);
+    inputs.tensors[name] = name == "positions"
+                               ? ExactTensor{{rows}, {positions.begin(), positions.end()}}
+                               : PlanWeight(weight, dtype, seed);
+  }
+  if (quantity == AttentionQuantity::table) return inputs;
+  const std::vector<double> added = RowsInDouble(scheme, inputs);
+  ExactTensor x{{rows, WidthOf(scheme)}, {}};
+  for (double position : positions) {
+    Random random(seed, fmt::format("embedding {}", position));
+    const uint64_t kind = random.Below(4);
+    for (int64_t channel = 0; channel < x.shape[1]; ++channel) {
+      double value = DrawNumber(dtype, -3, 1, random);
+      if (kind == 1) value = RoundTo(FormatOf(dtype), -added[x.values.size()]);
+      if (kind == 2 && random.Below(4) != 0) value = std::copysign(0.0, value);
+      if (kind == 3) value = std::copysign(0.5, value);
+      x.values.push_back(value);
+    }
+  }
+  inputs.tensors["x"] = std::move(x);
   return inputs;
 }
 

@@ -17,7 +17,7 @@ Contract WithGivenSlopes(const KernelInfo& info) {
 }  // namespace
 
 AttentionTruth::AttentionTruth(const KernelInfo& info, const Scheme& scheme)
-    : attention_(AttentionOf(scheme)),
+    : scheme_(scheme),
       exact_(scheme),
       quantity_(ParseVariant<AttentionQuantity>("quantity", info.quantity)),
       bound_(WithGivenSlopes(info), scheme) {
@@ -35,14 +35,16 @@ NamedInputs AttentionTruth::Given(NamedInputs inputs) const {
 }
 
 std::vector<int64_t> AttentionTruth::ShapeFor(const NamedInputs& inputs) const {
-  if (quantity_ == AttentionQuantity::slopes) return {attention_.heads};
+  if (IsOfRows(quantity_)) return {inputs["positions"].shape[0], WidthOf(scheme_)};
+  const Attention& attention = AttentionOf(scheme_);
+  if (quantity_ == AttentionQuantity::slopes) return {attention.heads};
   const int64_t queries = inputs["query_positions"].shape[0];
   const int64_t keys = inputs["key_positions"].shape[0];
   if (quantity_ == AttentionQuantity::buckets) return {queries, keys};
   if (quantity_ == AttentionQuantity::attention) {
-    return {queries, attention_.heads, attention_.head_dim};
+    return {queries, attention.heads, attention.head_dim};
   }
-  return {attention_.heads, queries, keys};
+  return {attention.heads, queries, keys};
 }
 
 std::optional<Tensor> AttentionTruth::Supply(const TensorSpec& spec, Positions) const {

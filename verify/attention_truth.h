@@ -39,7 +39,7 @@ class AttentionTruth {
   std::optional<Tensor> Supply(const TensorSpec& spec, Positions) const;
 
  private:
-  Attention attention_;
+  Scheme scheme_;
   ExactAttention exact_;
   AttentionQuantity quantity_;
   AttentionBound bound_;

@@ -39,7 +39,7 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
     refuse(error.what());
   }
   file.quantity = json["quantity"].get<std::string>();
-  if (ActsInAttention(file.scheme)) {
+  if (HasEquations(file.scheme)) {
     const auto& names = kVariantNames<AttentionQuantity>;
     const auto at = std::ranges::find(names, file.quantity);
     if (at == names.end()) {
@@ -95,7 +95,7 @@ void WriteCaseFile(const std::filesystem::path& path, const CaseFile& case_file)
   for (const auto& [name, tensor] : case_file.inputs.tensors) {
     content.tensors[name] = Tensor::FromValues(Dtype::f64, tensor.shape, tensor.values);
   }
-  if (ActsInAttention(case_file.scheme)) return WriteSafetensors(path, content);
+  if (HasEquations(case_file.scheme)) return WriteSafetensors(path, content);
   content.tensors["positions"] = Tensor::FromValues(
       Dtype::f64, {static_cast<int64_t>(case_file.positions.size())}, case_file.positions);
   if (case_file.quantity != "table") content.tensors["x"] = case_file.x;

@@ -4,6 +4,9 @@
 #include <cmath>
 #include <concepts>
 #include <deque>
+#include <iterator>
+#include <limits>
+#include <set>
 
 #include "posgauge/verify/attention_plan.h"
 #include "posgauge/verify/judge_addition.h"
@@ -173,7 +176,7 @@ KernelCheck Conclude(const Subject& subject, const Running& running, const Check
   check.adequate_horizon = running.all.budget.holds_to;
   check.served = running.positions;
   check.keeps_contract.note = running.shifts.Text();
-  if (ActsInAttention(subject.scheme())) check.planned = running.planned;
+  if (HasEquations(subject.scheme())) check.planned = running.planned;
   if (check.served < check.planned) {
     check.keeps_contract.note =
         fmt::format("{} of {} positions are in the kernel's range", check.served, check.planned);
@@ -223,7 +226,7 @@ Tensor InputFor(const Subject& subject, const CheckPlan& plan) {
   return std::visit(
       [&]<class Truth>(const Truth& truth) -> Tensor {
         if constexpr (std::same_as<Truth, AttentionTruth>) {
-          throw ParameterError("a kernel of attention has no input x");
+          throw ParameterError("inputs of a scheme that is given by equations are more than x");
         } else {
           return InputOf(subject, truth, plan.positions, ExactTruth(truth, plan.positions), plan);
         }
@@ -263,8 +266,8 @@ void RunBlocks(const std::vector<Subject>& subjects, const Truth& first, const C
   }
 }
 
-// Of attention, one position after the other. What several kernels are held to alike is enclosed
-// once.
+// Where equations give the truth, one position after the other, or rows of many. What several
+// kernels are held to alike is enclosed once.
 class Enclosures {
  public:
   const EnclosedEach& Of(const ExactAttention& exact, AttentionQuantity quantity,
@@ -285,16 +288,24 @@ class Enclosures {
   std::deque<Known> known_;
 };
 
-void CheckPosition(const Subject& subject, double position, const CheckPlan& plan,
-                   Enclosures& enclosures, Running& running) {
+// What a kernel is asked at some positions: one, unless it is of rows.
+NamedInputs PlannedInputs(const Subject& subject, Positions positions, uint64_t seed) {
+  const AttentionTruth& own = subject.attention();
+  const Dtype held = IsFloat(subject.io()) ? subject.io() : Dtype::f32;
+  return IsOfRows(own.quantity())
+             ? PlanRows(subject.scheme(), own.exact(), own.quantity(), held, positions, seed)
+             : PlanAttention(subject.scheme(), own.exact(), own.quantity(), held, positions[0],
+                             seed);
+}
+
+void CheckPositions(const Subject& subject, Positions positions, const CheckPlan& plan,
+                    Enclosures& enclosures, Running& running) {
   const AttentionTruth& own = subject.attention();
   const AttentionQuantity quantity = own.quantity();
-  const Dtype held = IsFloat(subject.io()) ? subject.io() : Dtype::f32;
-  const NamedInputs inputs =
-      PlanAttention(subject.scheme(), own.exact(), quantity, held, position, plan.seed);
+  const NamedInputs inputs = PlannedInputs(subject, positions, plan.seed);
   const Tensor out = subject.Attend(inputs);
-  const Attended attended{quantity, inputs, out, position, subject.info().Declares("rowshift")};
-  ++running.positions;
+  const Attended attended{quantity, inputs, out, positions[0], subject.info().Declares("rowshift")};
+  running.positions += positions.size();
   if (quantity == AttentionQuantity::buckets) {
     const Finding finding = HoldToIntegers(attended, own.exact().Buckets(inputs));
     Append(running.all.contract, finding);
@@ -311,19 +322,29 @@ void CheckPosition(const Subject& subject, double position, const CheckPlan& pla
   running.shifts.Merge(FindRowShifts(attended, local, limits, contract));
 }
 
-// Positions that a quantity is checked at: all, or as many as keep the work of its dot products
-// within a few seconds, the first and the last among them; one for what has no position.
-std::vector<double> PositionsFor(const Subject& subject, const std::vector<double>& positions) {
-  constexpr double kProducts = 1 << 22;
+// Products, or what costs as much, that one position takes.
+double WorkOf(const Subject& subject) {
   const AttentionQuantity quantity = subject.attention().quantity();
-  const Attention& attention = AttentionOf(subject.scheme());
+  if (IsOfRows(quantity)) return 4 * static_cast<double>(WidthOf(subject.scheme()));
+  if (quantity == AttentionQuantity::slopes) return HUGE_VAL;
+  if (quantity == AttentionQuantity::buckets) return 1;
   // Two queries, about twenty-four keys, and for attention two products a pair.
-  const double each = quantity == AttentionQuantity::slopes    ? HUGE_VAL
-                      : quantity == AttentionQuantity::buckets ? 1
-                      : quantity == AttentionQuantity::bias
-                          ? 48 * static_cast<double>(attention.heads)
-                          : 96 * static_cast<double>(attention.heads * attention.head_dim);
-  const auto most = static_cast<size_t>(std::max(1.0, kProducts / each));
+  const Attention& attention = AttentionOf(subject.scheme());
+  return quantity == AttentionQuantity::bias
+             ? 48 * static_cast<double>(attention.heads)
+             : 96 * static_cast<double>(attention.heads * attention.head_dim);
+}
+
+// Positions that a quantity is checked at: all that the scheme has, or as many as keep the work
+// within a few seconds, the first and the last among them; one for what has no position.
+std::vector<double> PositionsFor(const Subject& subject, const std::vector<double>& planned) {
+  constexpr double kProducts = 1 << 22;
+  const auto count = static_cast<double>(
+      PositionCount(subject.scheme()).value_or(std::numeric_limits<int64_t>::max()));
+  std::vector<double> positions;
+  std::ranges::copy_if(planned, std::back_inserter(positions),
+                       [&](double position) { return position < count; });
+  const auto most = static_cast<size_t>(std::max(1.0, kProducts / WorkOf(subject)));
   if (positions.size() <= most) return positions;
   std::vector<double> chosen;
   for (size_t i = 0; i < most; ++i) {
@@ -335,19 +356,25 @@ std::vector<double> PositionsFor(const Subject& subject, const std::vector<doubl
 
 void RunBlocks(const std::vector<Subject>& subjects, const AttentionTruth&, const CheckPlan& plan,
                std::vector<Running>& running) {
-  std::vector<std::vector<double>> left;
+  const bool of_rows = !ActsInAttention(subjects.front().scheme());
+  std::vector<std::set<double>> wanted;
   for (size_t i = 0; i < subjects.size(); ++i) {
-    const std::vector<double> wanted = PositionsFor(subjects[i], plan.positions);
-    running[i].planned = wanted.size();
-    left.push_back(ServedPositions(subjects[i].info(), wanted));
-    std::ranges::reverse(left.back());
+    const std::vector<double> all = PositionsFor(subjects[i], plan.positions);
+    running[i].planned = all.size();
+    const std::vector<double> served = ServedPositions(subjects[i].info(), all);
+    wanted.emplace_back(served.begin(), served.end());
   }
-  for (double position : plan.positions) {
+  const size_t block = of_rows ? kBlock : 1;
+  for (size_t begin = 0; begin < plan.positions.size(); begin += block) {
+    const size_t end = std::min(begin + block, plan.positions.size());
     Enclosures enclosures;
     for (size_t i = 0; i < subjects.size(); ++i) {
-      if (left[i].empty() || left[i].back() != position) continue;
-      left[i].pop_back();
-      running[i].Try([&] { CheckPosition(subjects[i], position, plan, enclosures, running[i]); });
+      std::vector<double> positions;
+      for (size_t at = begin; at < end; ++at) {
+        if (wanted[i].contains(plan.positions[at])) positions.push_back(plan.positions[at]);
+      }
+      if (positions.empty()) continue;
+      running[i].Try([&] { CheckPositions(subjects[i], positions, plan, enclosures, running[i]); });
     }
   }
 }

@@ -13,6 +13,8 @@ namespace posgauge {
 ///   functions     one ulp of frequency, exact if `rn`     trig
 ///   Sum           as + - * /                              accumulate
 ///   Held          frequency                               nothing: held already
+///
+/// A row that is to be added is held in `table`, then added in `rotate`.
 struct DeclaredArithmetic {
   Arithmetic elementwise = Arithmetic::exact, angles = Arithmetic::exact,
              functions = Arithmetic::exact, sums = Arithmetic::exact, held = Arithmetic::exact;
@@ -27,6 +29,11 @@ struct DeclaredArithmetic {
   static DeclaredArithmetic OfResults(const Contract& contract) {
     return {contract.rotate,   contract.angle,     contract.trig_arithmetic, contract.accumulate,
             Arithmetic::exact, contract.trig_ulps, contract.flush_to_zero};
+  }
+  static DeclaredArithmetic OfTable(const Contract& contract) {
+    DeclaredArithmetic arithmetic = OfResults(contract);
+    arithmetic.held = contract.table;
+    return arithmetic;
   }
 };
 

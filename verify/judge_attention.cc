@@ -30,6 +30,16 @@ std::vector<Row> RowsOf(const Attended& attended) {
   return rows;
 }
 
+// What stands for each row in reports: its own position, or that of the whole call.
+Positions PositionsOf(const Attended& attended) {
+  return IsOfRows(attended.quantity) ? Positions(attended.inputs["positions"].values)
+                                     : Positions(&attended.position, 1);
+}
+
+size_t TokenOf(const Attended& attended, size_t index) {
+  return IsOfRows(attended.quantity) ? index / static_cast<size_t>(attended.out.shape().back()) : 0;
+}
+
 // One element judged against the truth moved by `shift`.
 class Judge {
  public:
@@ -133,6 +143,9 @@ std::string PlaceText(const Attended& attended, size_t index) {
     case AttentionQuantity::buckets:
       return fmt::format("query at {}, key at {}", position("query_positions", at[0]),
                          position("key_positions", at[1]));
+    case AttentionQuantity::table:
+    case AttentionQuantity::embed:
+      return fmt::format("channel {}", at[1]);
     case AttentionQuantity::attention:
       return fmt::format("head {}, query at {}, channel {}", at[1],
                          position("query_positions", at[0]), at[2]);
@@ -145,7 +158,7 @@ std::string PlaceText(const Attended& attended, size_t index) {
 Finding HoldToBound(const Attended& attended, const EnclosedEach& truth,
                     const std::vector<AttentionLimit>& limits, const Contract& contract) {
   const Judge judge(attended, truth, limits, contract);
-  UseCollector collector(std::span(&attended.position, 1));
+  UseCollector collector(PositionsOf(attended));
   for (const Row row : RowsOf(attended)) {
     std::optional<Judge::Shift> shift;
     if (MayShift(attended) && Over(judge, row)) shift = judge.CommonShift(row);
@@ -161,7 +174,7 @@ Finding HoldToBound(const Attended& attended, const EnclosedEach& truth,
         collector.AddBlind();
       }
       const double use = shifted && attended.rowshift ? judge.UseOf(i, shift->by) : judge.UseOf(i);
-      collector.Add(0, use, i, [&] {
+      collector.Add(TokenOf(attended, i), use, i, [&] {
         Witness witness = WitnessOf(attended, i, truth.values[i].high);
         if (shifted && !attended.rowshift) {
           witness.where += fmt::format(
@@ -218,7 +231,7 @@ std::string RowShifts::Text() const {
 Finding HoldToBudget(const Attended& attended, const EnclosedEach& truth,
                      const std::vector<AttentionLimit>& limits, double budget) {
   const Format format = FormatOf(attended.out.dtype());
-  UseCollector collector(std::span(&attended.position, 1));
+  UseCollector collector(PositionsOf(attended));
   for (const Row row : RowsOf(attended)) {
     const auto error = [&](size_t i) {
       return (attended.out.Value(i) - truth.values[i].high) - truth.values[i].low;
@@ -236,7 +249,8 @@ Finding HoldToBudget(const Attended& attended, const EnclosedEach& truth,
       if (!counts(i)) continue;
       const double size = std::max(limits[i].size, std::fabs(truth.values[i].high));
       if (size > std::ldexp(1.0, format.max_exponent)) continue;
-      collector.Add(0, std::fabs(error(i) - shift) / (budget * Ulp(format, size)), i,
+      collector.Add(TokenOf(attended, i),
+                    std::fabs(error(i) - shift) / (budget * Ulp(format, size)), i,
                     [&] { return WitnessOf(attended, i, truth.values[i].high); });
     }
   }
@@ -244,14 +258,15 @@ Finding HoldToBudget(const Attended& attended, const EnclosedEach& truth,
 }
 
 Finding HoldToIntegers(const Attended& attended, const std::vector<int64_t>& truth) {
-  UseCollector collector(std::span(&attended.position, 1));
+  UseCollector collector(PositionsOf(attended));
   for (size_t i = 0; i < truth.size(); ++i) {
     const double got = attended.out.Value(i);
-    collector.Add(0, got == static_cast<double>(truth[i]) ? 0 : HUGE_VAL, i, [&] {
-      return Witness{.where = PlaceText(attended, i),
-                     .got = fmt::format("{}", got),
-                     .want = fmt::format("{}", truth[i])};
-    });
+    collector.Add(TokenOf(attended, i), got == static_cast<double>(truth[i]) ? 0 : HUGE_VAL, i,
+                  [&] {
+                    return Witness{.where = PlaceText(attended, i),
+                                   .got = fmt::format("{}", got),
+                                   .want = fmt::format("{}", truth[i])};
+                  });
   }
   return collector.Take();
 }

@@ -10,8 +10,8 @@
 
 namespace posgauge {
 
-/// A result of a scheme of attention and what it was asked for. `position` stands for the whole
-/// call: failures are found again by it.
+/// A result of a scheme that is given by equations and what it was asked for. `position` stands for
+/// the whole call, but where rows have positions of their own: failures are found again by it.
 struct Attended {
   AttentionQuantity quantity;
   const NamedInputs& inputs;

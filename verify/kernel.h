@@ -16,13 +16,15 @@
  *   table            in   positions [tokens], frequency.. [pairs], magnitude [1]
  *                    out  cos, sin [tokens, pairs]          a cos(p w), a sin(p w)
  *                         or, of a scheme that adds to embeddings (no magnitude, a wave a pair),
- *                         rows [tokens, width]
+ *                         rows [tokens, width]; where its rows are no waves, of positions and
+ *                         the scheme's weights by their names
  *   rotate           in   x [tokens, heads, head_dim] and either cos, sin [tokens, pairs] or
  *                         positions [tokens], frequency.. [pairs], magnitude [1]
  *                    out  out [tokens, heads, head_dim]     channels that do not rotate are copied
  *   rotate_backward       as rotate: the transpose, a times the rotation by the negative angle
  *   embed            in   x [tokens, width] and either rows [tokens, width] or positions [tokens],
- *                         frequency.. [pairs]
+ *                         frequency.. [pairs]; where rows are no waves, x, positions and weights.
+ *                         A position that has no row is answered with an error.
  *                    out  out [tokens, width]               x plus its rows
  *
  * Of schemes that act in attention, one tensor out, named as the quantity; every key is answered

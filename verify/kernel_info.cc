@@ -171,7 +171,8 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
 
 bool KernelInfo::IsOfAttention() const {
   const auto& names = kVariantNames<AttentionQuantity>;
-  return std::ranges::find(names, quantity) != names.end();
+  const auto at = std::ranges::find(names, quantity);
+  return at != names.end() && !IsOfRows(static_cast<AttentionQuantity>(at - names.begin()));
 }
 
 Dtype KernelInfo::io() const {
@@ -200,6 +201,13 @@ std::string KernelInfo::WhyNot(const Scheme& scheme) const {
         IsOfAttention() &&
         ExactAttention(scheme).Yields(ParseVariant<AttentionQuantity>("quantity", quantity));
     return serves ? "" : fmt::format("yields {}, which {} has not", quantity, Name(scheme));
+  }
+  if (HasEquations(scheme)) {
+    if (!Adds()) return fmt::format("yields {}, which {} has not", quantity, Name(scheme));
+    for (const char* input : {"rows", "frequency"}) {
+      if (Input(input) != nullptr) return fmt::format("takes {}, which only waves have", input);
+    }
+    return "";
   }
   if (!IsRotary(scheme)) return Adds() || quantity == "frequencies" ? "" : "serves rotations";
   if (Adds()) return "adds rows to embeddings";

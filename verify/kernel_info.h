@@ -37,7 +37,7 @@ struct KernelInfo {
   /// Whether it yields rows or what they are added to; otherwise it is of rotations, or, where it
   /// yields frequencies, of any scheme.
   bool Adds() const { return quantity == "embed" || outputs[0].name == "rows"; }
-  /// Whether its quantity is one of AttentionQuantity.
+  /// Whether its quantity is one of attention.
   bool IsOfAttention() const;
   /// The contract as a line, with the stages that its quantity has.
   std::string ContractText() const {

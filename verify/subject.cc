@@ -38,14 +38,15 @@ namespace {
 
 // The one place where a scheme's kind chooses.
 Subject::Truth TruthFor(const KernelInfo& info, const Scheme& scheme) {
-  const bool of_attention = ActsInAttention(scheme);
-  Require(of_attention ? info.IsOfAttention()
-                       : info.quantity == "frequencies" ||
-                             (!info.IsOfAttention() && info.Adds() != IsRotary(scheme)),
-          "kernel {} yields {} of another kind of scheme than {}", info.name, info.quantity,
+  const bool fits = ActsInAttention(scheme) ? info.IsOfAttention()
+                    : HasEquations(scheme)
+                        ? info.Adds()
+                        : info.quantity == "frequencies" ||
+                              (!info.IsOfAttention() && info.Adds() != IsRotary(scheme));
+  Require(fits, "kernel {} yields {} of another kind of scheme than {}", info.name, info.quantity,
           Name(scheme));
   if (IsRotary(scheme)) return RotationTruth(info, scheme);
-  if (ActsInAttention(scheme)) return AttentionTruth(info, scheme);
+  if (HasEquations(scheme)) return AttentionTruth(info, scheme);
   return AdditionTruth(info, scheme);
 }
 
@@ -70,7 +71,7 @@ const AdditionTruth& Subject::addition() const {
 }
 
 const AttentionTruth& Subject::attention() const {
-  return KindOf<AttentionTruth>(truth_, scheme_, "scheme of attention");
+  return KindOf<AttentionTruth>(truth_, scheme_, "scheme that is given by equations");
 }
 
 std::vector<std::string> Subject::NotCovered() const {
@@ -148,7 +149,10 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x,
   return outputs;
 }
 
-Tensor Subject::Attend(const NamedInputs& inputs) const {
+Tensor Subject::Attend(const NamedInputs& inputs, Placement placement) const {
+  if (placement == Placement::in_place && info_.kernel->in_place == 0) {
+    throw Unsupported("the kernel does not write over its input");
+  }
   const AttentionTruth& truth = attention();
   std::vector<Named> named;
   for (const TensorSpec& spec : info_.inputs) {
@@ -162,8 +166,8 @@ Tensor Subject::Attend(const NamedInputs& inputs) const {
     }
   }
   std::vector<Named> outputs = {
-      {info_.quantity, Poisoned(info_.outputs[0].dtypes.front(), truth.ShapeFor(inputs))}};
-  CallKernel(info_, scheme_, named, outputs);
+      {info_.outputs[0].name, Poisoned(info_.outputs[0].dtypes.front(), truth.ShapeFor(inputs))}};
+  CallKernel(info_, scheme_, named, outputs, placement);
   return std::move(outputs[0].tensor);
 }
 

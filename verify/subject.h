@@ -71,10 +71,10 @@ class Subject {
   /// The quantity `embed`: x and the result [tokens, width] of dtype io().
   Tensor Embed(Positions positions, const Tensor& x, Placement placement = Placement::apart) const;
 
-  /// The quantity of a kernel of attention: the inputs are those of ExactAttention::InputsOf, the
-  /// result has the shape that CheckInputs says. Inputs that none of the dtypes that the kernel
-  /// takes holds are Unsupported.
-  Tensor Attend(const NamedInputs& inputs) const;
+  /// The quantity of a kernel whose scheme is given by equations: the inputs are those of
+  /// ExactAttention::InputsOf, the result has the shape that CheckInputs says. Inputs that none of
+  /// the dtypes that the kernel takes holds are Unsupported.
+  Tensor Attend(const NamedInputs& inputs, Placement placement = Placement::apart) const;
 
   /// Whatever the kernel yields for these positions and, where its quantity has one, x, in the
   /// order that it declares: any quantity but `frequencies`.

@@ -215,7 +215,7 @@ Tracked Angle(const Tracked& distance, const Tracked& frequency) {
   if (!turns || IsZero(distance)) return angle;
   const double cut = angles == Arithmetic::turn64 ? 0x1p-64 : 0x1p-96;
   const double reach = Magnitude(distance) + distance.error;
-  if (!(reach <= LargestFinite(angles)))
+  if (!(reach <= LimitsOf(angles).largest))
     return Finish(angle.value, angle.own, HUGE_VAL, 0, 0, angles);
   angle.error = angle.before =
       Upward(angle.error + 2 * std::numbers::pi * (cut * reach + 2 * 0x1p-64));

@@ -1,10 +1,9 @@
 #pragma once
 
 #include <array>
-#include <cmath>
 #include <cstdint>
-#include <vector>
 
+#include "posgauge/schemes/base/domain.h"
 #include "posgauge/schemes/base/fields.h"
 
 namespace posgauge {
@@ -15,14 +14,6 @@ enum class ScoreScale { inverse_sqrt, one };
 template <>
 inline constexpr auto kVariantNames<ScoreScale> =
     std::array<std::string_view, 2>{"inverse_sqrt", "one"};
-
-/// Throws ParameterError unless every position is a whole number below 2^53.
-inline void RequireWholePositions(const std::vector<double>& positions) {
-  for (double position : positions) {
-    Require(std::fabs(position) < 0x1p53 && position == std::trunc(position),
-            "positions must be whole numbers below 2^53, got {}", position);
-  }
-}
 
 /// What all schemes share that act in attention: s_ij = scale <q_i, k_j> + what the scheme adds,
 /// p_ij = softmax over the visible keys j, o_i = sum over j of p_ij v_j.

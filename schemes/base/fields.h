@@ -20,7 +20,8 @@ template <class Enum>
 inline constexpr std::array<std::string_view, 0> kVariantNames = {};
 
 template <class Enum>
-requires std::is_enum_v<Enum> std::string_view VariantName(Enum variant) {
+requires std::is_enum_v<Enum>
+constexpr std::string_view VariantName(Enum variant) {
   return kVariantNames<Enum>[static_cast<size_t>(variant)];
 }
 

@@ -22,10 +22,21 @@ concept Adds = requires(const Params& params) {
   { params.width } -> std::convertible_to<int64_t>;
 };
 
+/// An addition whose rows are sines and cosines of angles: it has frequencies.
+template <class Params>
+concept AddsWaves = Adds<Params> && requires(const Params& params) {
+  params.Waves();
+};
+
 /// Attention: what it adds to the scores of queries and keys, or does to the values.
 template <class Params>
 concept Attends = requires(const Params& params) {
   { params.attention } -> std::convertible_to<const Attention&>;
 };
+
+/// What is given by an equation for every element (reference/attention_rows.h) instead of angles:
+/// attention, and additions of rows that are no waves.
+template <class Params>
+concept ByEquations = Attends<Params> ||(Adds<Params> && !AddsWaves<Params>);
 
 }  // namespace posgauge

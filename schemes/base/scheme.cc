@@ -163,6 +163,19 @@ int64_t WidthOf(const Scheme& scheme) {
       scheme);
 }
 
+bool HasEquations(const Scheme& scheme) {
+  return std::visit([]<class Params>(const Params&) { return ByEquations<Params>; }, scheme);
+}
+
+std::optional<int64_t> PositionCount(const Scheme& scheme) {
+  return std::visit(
+      [](const auto& params) -> std::optional<int64_t> {
+        if constexpr (requires { params.PositionCount(); }) return params.PositionCount();
+        return std::nullopt;
+      },
+      scheme);
+}
+
 bool ActsInAttention(const Scheme& scheme) {
   return std::visit([]<class Params>(const Params&) { return Attends<Params>; }, scheme);
 }
@@ -186,7 +199,7 @@ int64_t FrequencyCount(const Scheme& scheme) {
       []<class Params>(const Params& params) {
         if constexpr (Rotates<Params>) {
           return params.rotary.Pairs();
-        } else if constexpr (Adds<Params>) {
+        } else if constexpr (AddsWaves<Params>) {
           return params.Waves();
         } else {
           return int64_t{0};

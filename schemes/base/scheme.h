@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -42,13 +43,19 @@ int64_t WidthOf(const Scheme& scheme);
 
 bool ActsInAttention(const Scheme& scheme);
 
+/// Whether every element is given by an equation of its own (posgauge/schemes/base/kind.h).
+bool HasEquations(const Scheme& scheme);
+
+/// The scheme has rows for the positions 0..count-1; nothing where there is no such limit.
+std::optional<int64_t> PositionCount(const Scheme& scheme);
+
 /// What a scheme of attention shares with the others. Throws ParameterError for others.
 const Attention& AttentionOf(const Scheme& scheme);
 
 /// The learned tensors that a scheme takes with every call; none for most.
 std::vector<Weight> WeightsOf(const Scheme& scheme);
 
-/// Pairs of a rotary scheme, waves of an addition; none of a scheme of attention.
+/// Pairs of a rotary scheme, waves of an addition that has any; none of other schemes.
 int64_t FrequencyCount(const Scheme& scheme);
 
 /// For people: "yarn head_dim=128 rotary_dim=128 ...", every field that is set.

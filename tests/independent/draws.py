@@ -6,7 +6,8 @@ import struct
 from fractions import Fraction
 
 from independent.attention_draws import AttentionDraw
-from independent.oracle import ADDITIONS, ATTENTIONS, FORMATS, SCHEMES
+from independent.given_rows_draws import GivenRowsDraw
+from independent.oracle import ADDITIONS, ATTENTIONS, FORMATS, GIVEN_ROWS, SCHEMES
 
 DTYPES = list(FORMATS)
 QUANTITIES = ["frequencies", "magnitude", "softmax_multiplier", "table", "rotate",
@@ -21,10 +22,12 @@ LONGEST = 1 << 40
 def quantities_of(name):
     if name in ATTENTIONS:
         return OF_ATTENTIONS.get(name, []) + ["scores", "attention"]
+    if name in GIVEN_ROWS:
+        return ["table", "embed"]
     return OF_ADDITIONS if name in ADDITIONS else QUANTITIES
 
 
-class Draw(AttentionDraw):
+class Draw(AttentionDraw, GivenRowsDraw):
     """Random parameters and inputs, edges included."""
 
     def __init__(self, seed):
@@ -328,7 +331,7 @@ EDGES = {
 def questions(draw, least):
     """Edges and then draws, until every cell (scheme, quantity) has at least `least` values. To be
     sent the number of values of each answer, None where the scheme is refused."""
-    for name in [*SCHEMES, *ADDITIONS, *ATTENTIONS]:
+    for name in [*SCHEMES, *ADDITIONS, *GIVEN_ROWS, *ATTENTIONS]:
         have, quantities = collections.Counter(), quantities_of(name)
         edges = list(EDGES.get(name, []))
         while edges or any(have[quantity] < least for quantity in quantities):
@@ -363,6 +366,8 @@ def inputs(draw, scheme, quantity):
     r = draw.random
     if scheme["scheme"] in ATTENTIONS:
         return draw.attention_inputs(scheme, quantity)
+    if scheme["scheme"] in GIVEN_ROWS:
+        return draw.given_rows_inputs(scheme, quantity)
     if scheme["scheme"] in ADDITIONS:
         rows = r.randint(1, 3)
         positions = draw.row_positions(scheme, rows)

@@ -16,6 +16,7 @@ from independent.attentions import ATTENTIONS
 from independent.ball import (FORMATS, ONE, WITH_DISTANCES, ZERO, add, ball_of_float,
                               ball_of_fraction, ball_of_interval, cos_sin, multiply, negate,
                               round_ball)
+from independent.given_rows import GIVEN_ROWS
 from independent.reals import NotDecided, interval
 from independent.schemes import SCHEMES, Refused, Yarn
 
@@ -26,7 +27,8 @@ PRECISIONS = (400, 1200, 4800)
 def of(scheme):
     """The oracle for a scheme, given as JSON has it with every field present."""
     name = scheme["scheme"]
-    return (AddedRows if name in ADDITIONS else Attending if name in ATTENTIONS else Oracle)(scheme)
+    kinds = [(ADDITIONS, AddedRows), (GIVEN_ROWS, GivenRows), (ATTENTIONS, Attending)]
+    return next((kind for names, kind in kinds if name in names), Oracle)(scheme)
 
 
 class Oracle:
@@ -196,6 +198,23 @@ class AddedRows(Oracle):
 
     def embed(self, bits, positions, x):
         return [self.equations.embed(positions, x, bits)]
+
+
+class GivenRows(Oracle):
+    """Answers for one scheme of rows that are no waves."""
+
+    OUTPUTS = {}
+
+    def __init__(self, scheme):  # pylint: disable=super-init-not-called
+        self.scheme = scheme
+        self.equations = GIVEN_ROWS[scheme["scheme"]](scheme)
+
+    def table(self, bits, positions, table=None):  # pylint: disable=arguments-differ
+        return [[entry for p in positions for entry in self.equations.row(p, table, bits)]]
+
+    def embed(self, bits, positions, x, table=None):
+        rows = self.table(bits, positions, table)[0]
+        return [[add(ball_of_float(value), entry) for value, entry in zip(x, rows)]]
 
 
 class Attending(Oracle):
