@@ -87,6 +87,34 @@ TEST(UnrotatedConfig, FairseqTablesStartAfterThePaddingRow) {
                                       .padding_index = 1}));
 }
 
+TEST(UnrotatedConfig, TablesOfLearnedRows) {
+  EXPECT_EQ(Only(Model("gpt2")), Scheme(learned::Params{.width = 768, .rows = 1024}));
+  EXPECT_EQ(Only(Model("bert-base")), Scheme(learned::Params{.width = 768, .rows = 512}));
+  EXPECT_EQ(Only(Model("opt-1.3b")),
+            Scheme(learned::Params{.width = 2048, .rows = 2050, .offset = 2}));
+  const ModelConfig roberta = Model("roberta-base");
+  EXPECT_EQ(Only(roberta), Scheme(learned::Params{.width = 768, .rows = 514, .offset = 2}));
+  EXPECT_TRUE(HasNote(roberta, "padding has the row 1: 512 positions are left of 514 rows"));
+  const json albert = {{"model_type", "albert"},
+                       {"embedding_size", 128},
+                       {"hidden_size", 768},
+                       {"max_position_embeddings", 512}};
+  EXPECT_EQ(Only(Read(albert.dump())), Scheme(learned::Params{.width = 128, .rows = 512}));
+  json distilbert = {{"model_type", "distilbert"}, {"dim", 768}, {"max_position_embeddings", 512}};
+  EXPECT_EQ(Only(Read(distilbert.dump())), Scheme(learned::Params{.width = 768, .rows = 512}));
+  distilbert["sinusoidal_pos_embds"] = true;
+  EXPECT_EQ(Only(Read(distilbert.dump())), Scheme(sinusoidal::Params{.width = 768}));
+}
+
+TEST(UnrotatedConfig, WhisperAddsWavesInTheEncoderAndATableInTheDecoder) {
+  const ModelConfig model = Model("whisper-small");
+  ASSERT_EQ(model.groups.size(), 2u);
+  EXPECT_EQ(model.groups[0].scheme,
+            Scheme(sinusoidal::Params{
+                .width = 768, .layout = sinusoidal::Layout::halves, .frequency_shift = 1}));
+  EXPECT_EQ(model.groups[1].scheme, Scheme(learned::Params{.width = 768, .rows = 448}));
+}
+
 TEST(UnrotatedConfig, NoEncodingIsAScheme) {
   EXPECT_EQ(Name(Only(ReadLlama({{"position_embedding_type", "nope"}}))), "none");
   EXPECT_EQ(Name(Only(ReadLlama({{"use_rope", false}}))), "none");
@@ -104,9 +132,7 @@ TEST(UnrotatedConfig, SaysWhatWhereAndWhatWouldBeRight) {
     changed["attn_config"][key] = value;
     return refusal(changed);
   };
-  EXPECT_EQ(with("alibi", false),
-            "config.json: attn_config.alibi is not true: the model has a learned position table, "
-            "which is not read for model_type mpt");
+  EXPECT_EQ(with("alibi", false), "config.json: max_seq_len is missing");
   EXPECT_EQ(with("softmax_scale", 0.5),
             "config.json: attn_config.softmax_scale is not supported; supported: null "
             "(1/sqrt(head_dim))");

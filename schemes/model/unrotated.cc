@@ -60,16 +60,77 @@ Groups ReadFalcon(const Section& config, Notes& notes) {
       .before_scale = true});
 }
 
+// A learned row a position.
+learned::Params TableOf(const Section& config, std::initializer_list<std::string_view> width_keys,
+                        std::initializer_list<std::string_view> rows_keys) {
+  return {.width = GetFirst(config, width_keys), .rows = GetFirst(config, rows_keys)};
+}
+
+// wpe of models/gpt2/modeling_gpt2.py and its kin; gpt_neo.
+Groups ReadGpt(const Section& config, Notes&) {
+  return OneGroup(
+      TableOf(config, {"n_embd", "hidden_size"}, {"n_positions", "max_position_embeddings"}));
+}
+
+// models/bert/modeling_bert.py; albert and electra have narrower embeddings than layers.
+Groups ReadBert(const Section& config, Notes&) {
+  const std::string type = config.Find<std::string>("position_embedding_type").value_or("absolute");
+  Require(type == "absolute", "{} {} is not supported; supported: absolute",
+          config.Name("position_embedding_type"), Shown(type));
+  return OneGroup(TableOf(config, {"embedding_size", "hidden_size"}, {"max_position_embeddings"}));
+}
+
+// models/distilbert/modeling_distilbert.py, create_sinusoidal_embeddings.
+Groups ReadDistilbert(const Section& config, Notes&) {
+  const learned::Params table = TableOf(config, {"dim"}, {"max_position_embeddings"});
+  if (!config.Find<bool>("sinusoidal_pos_embds").value_or(false)) return OneGroup(table);
+  return OneGroup(sinusoidal::Params{.width = table.width});
+}
+
+// create_position_ids_from_input_ids of models/roberta/modeling_roberta.py.
+Groups ReadRoberta(const Section& config, Notes& notes) {
+  learned::Params table = TableOf(config, {"hidden_size"}, {"max_position_embeddings"});
+  const int64_t padding = config.Find<int64_t>("pad_token_id").value_or(1);
+  table.offset = padding + 1;
+  notes.push_back(
+      fmt::format("positions count the tokens that are no padding; padding has the row "
+                  "{}: {} positions are left of {} rows",
+                  padding, table.rows - table.offset, table.rows));
+  return OneGroup(table);
+}
+
+// models/opt/modeling_opt.py and models/bart/modeling_bart.py: two rows before position 0.
+Groups ReadOpt(const Section& config, Notes&) {
+  constexpr int64_t kOffset = 2;
+  learned::Params table = TableOf(config, {"hidden_size", "d_model"}, {"max_position_embeddings"});
+  table.rows += kOffset;
+  table.offset = kOffset;
+  return OneGroup(table);
+}
+
+// models/whisper/modeling_whisper.py: `sinusoids` in the encoder, a table in the decoder.
+Groups ReadWhisper(const Section& config, Notes& notes) {
+  const learned::Params decoder = TableOf(config, {"d_model"}, {"max_target_positions"});
+  notes.push_back(
+      fmt::format("the encoder has {} positions", config.Get<int64_t>("max_source_positions")));
+  return EncoderAndDecoder(
+      sinusoidal::Params{
+          .width = decoder.width, .layout = sinusoidal::Layout::halves, .frequency_shift = 1},
+      decoder);
+}
+
 // build_mpt_alibi_tensor of models/mpt/modeling_mpt.py.
 Groups ReadMpt(const Section& config, Notes&) {
   const auto section = config.FindSection("attn_config");
   Require(section.has_value(), "{} is missing", config.Name("attn_config"));
   Require(!section->Find<bool>("rope").value_or(false),
           "{} is not supported for model_type mpt: give --scheme rope", section->Name("rope"));
-  Require(section->Find<bool>("alibi").value_or(false),
-          "{} is not true: the model has a learned position table, which is not read for "
-          "model_type mpt",
-          section->Name("alibi"));
+  if (!section->Find<bool>("alibi").value_or(false)) {
+    Require(config.Find<bool>("learned_pos_emb").value_or(true),
+            "{} and {} are both false: the model has no positions", section->Name("alibi"),
+            config.Name("learned_pos_emb"));
+    return OneGroup(TableOf(config, {"d_model"}, {"max_seq_len"}));
+  }
   Require(!section->Has("softmax_scale"), "{} is not supported; supported: null (1/sqrt(head_dim))",
           section->Name("softmax_scale"));
   Require(!section->Find<bool>("prefix_lm").value_or(false),
@@ -168,11 +229,20 @@ struct Known {
 };
 
 constexpr auto kKnown = std::to_array<Known>({
+    {"albert", ReadBert},
     {"baichuan", ReadBaichuan},
+    {"bart", ReadOpt},
+    {"bert", ReadBert},
     {"bloom", ReadBloom},
+    {"camembert", ReadRoberta},
     {"deberta", RefuseDeberta},
     {"deberta-v2", RefuseDeberta},
+    {"distilbert", ReadDistilbert},
+    {"electra", ReadBert},
     {"falcon", ReadFalcon},
+    {"gpt2", ReadGpt},
+    {"gpt_bigcode", ReadGpt},
+    {"gpt_neo", ReadGpt},
     {"longt5", ReadT5},
     {"m2m_100", ReadFairseqTable},
     {"mamba", RefuseRecurrent},
@@ -180,14 +250,19 @@ constexpr auto kKnown = std::to_array<Known>({
     {"marian", ReadMarian},
     {"mpt", ReadMpt},
     {"mt5", ReadT5},
+    {"openai-gpt", ReadGpt},
+    {"opt", ReadOpt},
     {"pegasus", ReadMarian},
+    {"roberta", ReadRoberta},
     {"rwkv", RefuseRecurrent},
     {"rwkv5", RefuseRecurrent},
     {"switch_transformers", ReadT5},
     {"t5", ReadT5},
     {"transfo-xl", ReadTransformerXl},
     {"umt5", ReadT5},
+    {"whisper", ReadWhisper},
     {"xglm", ReadFairseqTable},
+    {"xlm-roberta", ReadRoberta},
 });
 
 // Of a model whose code is not known, by what its keys say.
