@@ -35,6 +35,8 @@ BENCHMARK_CAPTURE(Bias, alibi_f64, "alibi", Dtype::f64)->Apply(Sizes);
 BENCHMARK_CAPTURE(Bias, alibi_f32, "alibi", Dtype::f32)->Apply(Sizes);
 BENCHMARK_CAPTURE(Bias, alibi_bf16, "alibi", Dtype::bf16)->Apply(Sizes);
 BENCHMARK_CAPTURE(Bias, alibi_f16, "alibi", Dtype::f16)->Apply(Sizes);
+BENCHMARK_CAPTURE(Bias, sandwich_f32, "sandwich", Dtype::f32)->Apply(Sizes);
+BENCHMARK_CAPTURE(Bias, sandwich_bf16, "sandwich", Dtype::bf16)->Apply(Sizes);
 
 }  // namespace
 }  // namespace posgauge::bench

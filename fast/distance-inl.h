@@ -12,9 +12,10 @@
 //              + |sin b|) <= 4 sqrt 2 = 5.66 units. Their roundings and the difference's, fused or
 //              not, add at most |cos a cos b| + |sin a sin b| + 1 <= 2. Below 8 units:
 //              trig=8ulp:f64. Then the sum, in order.
-// NetworkRow   w2 . relu(w1 x + b1) + b2 in T, unit by unit, products fused with sums or not:
-// within
-//              what separate operations may be off.
+// NetworkRow   w2 . relu(w1 x + b1) + b2, unit by unit, products fused with sums or not: within
+// what
+//              separate operations may be off. In f32 the sum of 32 terms would cost up to 3 ulp of
+//              the largest, so it is of doubles there too.
 
 HWY_BEFORE_NAMESPACE();
 namespace posgauge::fast::HWY_NAMESPACE {
@@ -52,24 +53,24 @@ void CosineSums(const double* cos, const double* sin, const double* step_cos,
 }
 
 template <class T>
-void NetworkRowOf(const double* x, size_t count, const Network<T>& network, T* out) {
+void NetworkRowOf(const double* x, size_t count, const Network& network, T* out) {
   ForEachVector(hn::ScalableTag<double>(), 0, count, [&](auto d, size_t i) HWY_ATTR {
-    const hn::Rebind<T, decltype(d)> dt;
-    const auto at = FromDouble(dt, hn::LoadU(d, x + i));
-    auto sum = hn::Zero(dt);
+    const auto at = hn::LoadU(d, x + i);
+    auto sum = hn::Zero(d);
     for (size_t unit = 0; unit < network.units; ++unit) {
       const auto hidden =
-          hn::MulAdd(hn::Set(dt, network.w1[unit]), at, hn::Set(dt, network.b1[unit]));
-      sum = hn::MulAdd(hn::Set(dt, network.w2[unit]), hn::Max(hidden, hn::Zero(dt)), sum);
+          hn::MulAdd(hn::Set(d, network.w1[unit]), at, hn::Set(d, network.b1[unit]));
+      sum = hn::MulAdd(hn::Set(d, network.w2[unit]), hn::Max(hidden, hn::Zero(d)), sum);
     }
-    hn::StoreU(hn::Add(sum, hn::Set(dt, network.b2)), dt, out + i);
+    const hn::Rebind<T, decltype(d)> dt;
+    hn::StoreU(FromDouble(dt, hn::Add(sum, hn::Set(d, network.b2))), dt, out + i);
   });
 }
 
-void NetworkRowF32(const double* x, size_t count, const Network<float>& network, float* out) {
+void NetworkRowF32(const double* x, size_t count, const Network& network, float* out) {
   NetworkRowOf(x, count, network, out);
 }
-void NetworkRowF64(const double* x, size_t count, const Network<double>& network, double* out) {
+void NetworkRowF64(const double* x, size_t count, const Network& network, double* out) {
   NetworkRowOf(x, count, network, out);
 }
 

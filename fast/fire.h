@@ -24,19 +24,21 @@ void PsiRow(const double* x, double c, size_t count, double* out) {
   }
 }
 
-/// x in double, then the network in T: fast/distance-inl.h. Numerator and denominator are made by
-/// one function, so that the first key of a query beyond the threshold is at 1 exactly where
-/// epsilon is 0.
+/// All in double, rounded once to T: fast/distance-inl.h. Numerator and denominator are made by one
+/// function, so that the first key of a query beyond the threshold is at 1 exactly where epsilon is
+/// 0.
 template <class T>
 fast::FillBiasRow<T> FastBias(const Params& params, const fast::WeightValues<T>& weights,
                               int64_t head) {
-  const auto weight = [&](const char* name) { return weights.find(name)->second; };
   const auto units = static_cast<size_t>(params.mlp_width), at = static_cast<size_t>(head);
-  const std::vector<T> w1 = weight("w1"), b1 = weight("b1"), all = weight("w2");
-  const auto begin = all.begin() + static_cast<std::ptrdiff_t>(at * units);
-  const std::vector<T> w2(begin, begin + static_cast<std::ptrdiff_t>(units));
-  const double c = weight("c")[0], threshold = weight("threshold")[0];
-  const T b2 = weight("b2")[at];
+  const auto weight = [&](const char* name, size_t first, size_t count) {
+    const auto begin = weights.find(name)->second.begin() + static_cast<std::ptrdiff_t>(first);
+    return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(count));
+  };
+  const std::vector<double> w1 = weight("w1", 0, units), b1 = weight("b1", 0, units);
+  const std::vector<double> w2 = weight("w2", at * units, units);
+  const double b2 = weight("b2", at, 1)[0];
+  const double c = weight("c", 0, 1)[0], threshold = weight("threshold", 0, 1)[0];
   const double epsilon = params.epsilon;
   return [=](const fast::BiasRow<T>& row) {
     std::vector<double> x(row.keys);

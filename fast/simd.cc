@@ -120,11 +120,11 @@ void CosineSums(const double* cos, const double* sin, const double* step_cos,
   HWY_DYNAMIC_DISPATCH(CosineSums)(cos, sin, step_cos, step_sin, waves, sums);
 }
 
-void NetworkRow(const double* x, size_t count, const Network<float>& network, float* out) {
+void NetworkRow(const double* x, size_t count, const Network& network, float* out) {
   HWY_DYNAMIC_DISPATCH(NetworkRowF32)(x, count, network, out);
 }
 
-void NetworkRow(const double* x, size_t count, const Network<double>& network, double* out) {
+void NetworkRow(const double* x, size_t count, const Network& network, double* out) {
   HWY_DYNAMIC_DISPATCH(NetworkRowF64)(x, count, network, out);
 }
 

@@ -92,16 +92,16 @@ void CosineSums(const double* cos, const double* sin, const double* step_cos,
                 const double* step_sin, size_t waves, double* sums);
 
 /// A hidden layer of `units`, and one unit above it.
-template <class T>
 struct Network {
-  const T *w1, *b1, *w2;  // [units]
-  T b2;
+  const double *w1, *b1, *w2;  // [units]
+  double b2;
   size_t units;
 };
 
-/// out = w2 . relu(w1 x + b1) + b2, [count]; x is rounded to T first. Error: see distance-inl.h.
-void NetworkRow(const double* x, size_t count, const Network<float>& network, float* out);
-void NetworkRow(const double* x, size_t count, const Network<double>& network, double* out);
+/// out = w2 . relu(w1 x + b1) + b2, [count], in double and rounded to the type of out. Error: see
+/// distance-inl.h.
+void NetworkRow(const double* x, size_t count, const Network& network, float* out);
+void NetworkRow(const double* x, size_t count, const Network& network, double* out);
 
 /// `count` numbers of ComputeDtype(io), rounded to io.
 void Store(Dtype io, const void* from, size_t count, void* to);

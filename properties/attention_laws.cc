@@ -199,7 +199,8 @@ Verdict CheckZeroWeights(const Subject& subject, const LawCase& c) {
     const auto describe = [&] {
       return Witness{.where = answer.Text(place), .got = HexFloat(got), .want = HexFloat(want)};
     };
-    if (std::isinf(want)) {
+    // Products with zeros and their sums are zeros in any arithmetic.
+    if (std::isinf(want) || answer.quantity == AttentionQuantity::bias) {
       comparisons.AddExact(answer.QueryPosition(place), got == want, describe);
     } else {
       const double error =

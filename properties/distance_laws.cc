@@ -70,7 +70,7 @@ Law SymmetryLaw() {
           CheckSymmetry};
 }
 
-double LargestPosition(const LawCase& law_case) {
+double FarthestPosition(const LawCase& law_case) {
   double largest = 0;
   for (const char* name : {"query_positions", "key_positions"}) {
     for (double position : law_case.inputs[name].values) largest = std::max(largest, position);

@@ -15,7 +15,7 @@ Law NearestLaw();
 Law SymmetryLaw();
 
 /// The largest position of a case, in tokens.
-double LargestPosition(const LawCase& law_case);
+double FarthestPosition(const LawCase& law_case);
 
 /// Distances from 0 to the largest that tell: small ones, powers of two and what is beside them.
 /// Whole, ascending.

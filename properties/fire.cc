@@ -48,7 +48,7 @@ void CompareNumber(Comparisons& comparisons, const AttentionAnswer& answer, Atte
 
 // x is in 0..1 and grows with the distance of keys before the query.
 Verdict CheckDistance(const Subject& subject, const LawCase& c) {
-  const double largest = LargestPosition(c);
+  const double largest = FarthestPosition(c);
   Comparisons comparisons;
   for (double query : {largest, std::floor(largest / 300)}) {
     const AttentionAnswer answer(subject, ProbeOf(Shown(InputsOf(subject, c), ParamsOf(subject)),
@@ -88,7 +88,7 @@ Verdict CheckDistance(const Subject& subject, const LawCase& c) {
 // A key at the query's own position has the network's value at 0, whatever the position.
 Verdict CheckAtItself(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
-  const double largest = LargestPosition(c);
+  const double largest = FarthestPosition(c);
   Comparisons comparisons;
   for (double query : {0.0, 1.0, std::floor(largest / 2), largest}) {
     const AttentionAnswer answer(subject, ProbeOf(InputsOf(subject, c), query, {0}));
@@ -110,7 +110,7 @@ Verdict CheckAtItself(const Subject& subject, const LawCase& c) {
 
 // The first key of a query beyond the threshold is at psi/(psi + epsilon): 1 in the paper.
 Verdict CheckFirstKey(const Subject& subject, const LawCase& c) {
-  const double largest = LargestPosition(c), epsilon = ParamsOf(subject).epsilon;
+  const double largest = FarthestPosition(c), epsilon = ParamsOf(subject).epsilon;
   const NamedInputs inputs = Shown(InputsOf(subject, c), ParamsOf(subject));
   const double threshold = inputs["threshold"].At(0);
   Comparisons comparisons;
@@ -127,7 +127,7 @@ Verdict CheckFirstKey(const Subject& subject, const LawCase& c) {
 
 // Only c times a number of tokens counts: twice the positions and threshold with half of c.
 Verdict CheckScale(const Subject& subject, const LawCase& c) {
-  const double largest = std::floor(LargestPosition(c) / 2);
+  const double largest = std::floor(FarthestPosition(c) / 2);
   Comparisons comparisons;
   for (double query : {7.0, 100.0, largest}) {
     if (query > largest) continue;
@@ -149,7 +149,7 @@ Verdict CheckScale(const Subject& subject, const LawCase& c) {
 // Up to the threshold a bias goes by the distance alone.
 Verdict CheckNear(const Subject& subject, const LawCase& c) {
   NamedInputs inputs = InputsOf(subject, c);
-  Tensor(inputs, "threshold").values[0] = std::exp2(std::ceil(std::log2(LargestPosition(c) + 1)));
+  Tensor(inputs, "threshold").values[0] = std::exp2(std::ceil(std::log2(FarthestPosition(c) + 1)));
   const AttentionAnswer before(subject, inputs);
   for (const char* name : {"query_positions", "key_positions"}) {
     for (double& position : Tensor(inputs, name).values) position += c.shifts[0];

@@ -19,7 +19,7 @@ ExactTensor& Tensor(NamedInputs& inputs, const char* name) {
 }
 
 NamedInputs ProbeAtTheEnd(const Subject& subject, const LawCase& c) {
-  const double largest = LargestPosition(c);
+  const double largest = FarthestPosition(c);
   return ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest));
 }
 
@@ -39,7 +39,7 @@ void CompareNumber(Comparisons& comparisons, const AttentionAnswer& answer, Atte
 }
 
 Verdict CheckAtItself(const Subject& subject, const LawCase& c) {
-  const double largest = LargestPosition(c);
+  const double largest = FarthestPosition(c);
   Comparisons comparisons;
   for (double query : {0.0, 1.0, largest}) {
     const AttentionAnswer answer(subject, ProbeOf(InputsOf(subject, c), query, {0}));
@@ -72,7 +72,7 @@ Verdict CheckSmallRates(const Subject& subject, const LawCase& c) {
 
 // Only r2 times the distance counts: twice the positions with half of r2.
 Verdict CheckRates(const Subject& subject, const LawCase& c) {
-  const double largest = std::floor(LargestPosition(c) / 2);
+  const double largest = std::floor(FarthestPosition(c) / 2);
   const AttentionAnswer once(subject,
                              ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest)));
   NamedInputs scaled = once.inputs;
@@ -103,7 +103,7 @@ Verdict CheckLinear(const Subject& subject, const LawCase& c) {
 
 // Twice the distance has 2^r2 times the bias.
 Verdict CheckDoubling(const Subject& subject, const LawCase& c) {
-  const double largest = std::floor(LargestPosition(c) / 2);
+  const double largest = std::floor(FarthestPosition(c) / 2);
   const AttentionAnswer once(subject,
                              ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest)));
   NamedInputs scaled = once.inputs;

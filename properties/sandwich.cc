@@ -61,7 +61,7 @@ Verdict CheckGram(const Subject& subject, const LawCase& c) {
 // No bias is above that of distance 0, which is width/2 H/(8 h), nor below minus that.
 Verdict CheckPeak(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
-  const double largest = LargestPosition(c);
+  const double largest = FarthestPosition(c);
   const AttentionAnswer answer(subject,
                                ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest)));
   const double centre = params.centred ? Waves(params) : 0;

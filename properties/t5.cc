@@ -23,7 +23,7 @@ std::vector<double> FirstDistances(const Subject& subject) {
 // Buckets of keys before one query or after it, at distances that tell and about every first one.
 struct Side {
   Side(const Subject& subject, const LawCase& c, bool after) {
-    const double largest = LargestPosition(c);
+    const double largest = FarthestPosition(c);
     distances = TellingDistances(largest);
     for (double first : FirstDistances(subject)) {
       for (double distance : {first - 1, first, first + 1}) {
@@ -77,7 +77,7 @@ Verdict CheckExact(const Subject& subject, const LawCase& c) {
 Verdict CheckSaturation(const Subject& subject, const LawCase& c) {
   const auto last = static_cast<double>(ParamsOf(subject).DirectionBuckets() - 1);
   const auto from = static_cast<double>(ParamsOf(subject).max_distance);
-  if (from > LargestPosition(c)) throw Unsupported("no position is max_distance tokens away");
+  if (from > FarthestPosition(c)) throw Unsupported("no position is max_distance tokens away");
   const Side side(subject, c, false);
   Comparisons comparisons;
   for (size_t i = 0; i < side.buckets.size(); ++i) {
@@ -120,7 +120,7 @@ struct Row {
   Row(const Subject& subject, const LawCase& c)
       : answer(subject, [&] {
           NamedInputs inputs = InputsOf(subject, c);
-          const double largest = LargestPosition(c);
+          const double largest = FarthestPosition(c);
           return ProbeOf(inputs, largest, TellingDistances(largest));
         }()) {
     NamedInputs positions = answer.inputs;
