@@ -314,7 +314,7 @@ void CheckPosition(const Subject& subject, double position, const CheckPlan& pla
 // Positions that a quantity is checked at: all, or as many as keep the work of its dot products
 // within a few seconds, the first and the last among them; one for what has no position.
 std::vector<double> PositionsFor(const Subject& subject, const std::vector<double>& positions) {
-  constexpr double kProducts = 1 << 21;
+  constexpr double kProducts = 1 << 22;
   const AttentionQuantity quantity = subject.attention().quantity();
   const Attention& attention = AttentionOf(subject.scheme());
   // Two queries, about twenty-four keys, and for attention two products a pair.
