@@ -7,6 +7,7 @@
 
 #include "faulty_kernels.h"
 #include "law_checks.h"
+#include "posgauge/fast/simd.h"
 #include "posgauge/verify/check.h"
 
 namespace posgauge {
@@ -39,6 +40,21 @@ inline void ExpectAdequateBiases(const Scheme& scheme, const std::vector<std::st
     EXPECT_EQ(check.adequate->outcome, Outcome::pass) << Text(scheme) << "\n"
                                                       << Line(*check.adequate);
   }
+}
+
+/// Our biases keep their contracts on every instruction set of this machine.
+inline void ExpectContractsKeptOnEveryTarget(const Scheme& scheme) {
+  for (const std::string& target : fast::Targets()) {
+    fast::UseTarget(target);
+    for (const char* dtype : {"f64", "f32", "bf16"}) {
+      const KernelInfo info = AnyKernel(fmt::format("fast.bias.{}.{}", Name(scheme), dtype));
+      const Verdict verdict =
+          CheckKernels({Subject(info, scheme)}, {.positions = {0, 1, 255, 4095, 131071}})[0]
+              .keeps_contract;
+      EXPECT_EQ(verdict.outcome, Outcome::pass) << target << " " << Line(verdict);
+    }
+  }
+  fast::UseTarget("");
 }
 
 /// Kernels with a fault of this scheme alone break their contracts: all of those named.

@@ -101,6 +101,12 @@ TEST(fire, BiasesAreAdequate) {
   }
 }
 
+TEST(fire, BiasesKeepTheirContractsOnEveryTarget) {
+  for (const auto& settings : kConventions) {
+    ExpectContractsKeptOnEveryTarget(ParseScheme("fire", settings));
+  }
+}
+
 TEST(fire, FaultyKernelsBreakTheirContracts) {
   ExpectFaultsBreakContracts(
       ParseScheme("fire", {"heads=2", "head_dim=4", "epsilon=0.5"}),

@@ -104,6 +104,12 @@ TEST(kerple, BiasesAreAdequate) {
   }
 }
 
+TEST(kerple, BiasesKeepTheirContractsOnEveryTarget) {
+  for (const auto& settings : kConventions) {
+    ExpectContractsKeptOnEveryTarget(ParseScheme("kerple", settings));
+  }
+}
+
 TEST(kerple, FaultyKernelsBreakTheirContracts) {
   const std::vector<double> positions = {0, 1, 16, 300, 4095, 65536};
   ExpectFaultsBreakContracts(ParseScheme("kerple", {"heads=2", "head_dim=4", "causal=false"}),

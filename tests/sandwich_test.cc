@@ -91,6 +91,12 @@ TEST(sandwich, BiasesAreAdequate) {
   }
 }
 
+TEST(sandwich, BiasesKeepTheirContractsOnEveryTarget) {
+  for (const auto& settings : kConventions) {
+    ExpectContractsKeptOnEveryTarget(ParseScheme("sandwich", settings));
+  }
+}
+
 TEST(sandwich, FaultyKernelsBreakTheirContracts) {
   ExpectFaultsBreakContracts(ParseScheme("sandwich", {"heads=2", "head_dim=4"}),
                              {"no_cosine", "sines", "ratio_ignored", "other_index"},

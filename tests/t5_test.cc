@@ -309,6 +309,12 @@ TEST(t5, BiasesAreAdequate) {
   }
 }
 
+TEST(t5, BiasesKeepTheirContractsOnEveryTarget) {
+  for (const auto& settings : kConventions) {
+    ExpectContractsKeptOnEveryTarget(ParseScheme("t5", settings));
+  }
+}
+
 TEST(t5, FaultyKernelsBreakTheirContracts) {
   ExpectFaultsBreakContracts(
       ParseScheme("t5", {"heads=3", "head_dim=4"}),
