@@ -19,13 +19,14 @@ class Head {
     const int64_t keys = key_positions.shape[0];
     const std::vector<R> logits = PositionLogits(query);
     std::vector<R> scores(static_cast<size_t>(keys), R(0));
-    R counted(0);  // by the gates of the keys from the last one down
+    std::vector<R> gates;  // of the visible keys from the last one down
     for (int64_t key = keys - 1; key >= 0; --key) {
       const R dot = DotOf<R>(in, head_, query, key);
       if (params_->attention.Visible(query_position, key_positions.At(key))) {
-        counted = counted + Sigmoid(Scaled(params_->attention, dot));
+        gates.push_back(Sigmoid(Scaled(params_->attention, dot)));
       }
-      const R position = Min(counted, R(params_->num_positions - 1));
+      // A sum of its own: kernels scan in any order.
+      const R position = Min(Sum(gates), R(params_->num_positions - 1));
       const R logit = Interpolated(logits, position);
       scores[static_cast<size_t>(key)] = params_->placement == Placement::before_scale
                                              ? Scaled(params_->attention, dot + logit)

@@ -4,6 +4,8 @@
 
 #include "attention_checks.h"
 #include "attention_values.h"
+#include "posgauge/fast/simd.h"
+#include "posgauge/verify/attention_bound.h"
 
 namespace posgauge {
 namespace {
@@ -173,6 +175,29 @@ TEST(cope, LongSumsOfGatesStayExact) {
   }
 }
 
+// 128 gates of 2.3e-8 on top of one of 0.98: a sum in binary32 that begins with the large one loses
+// every one of the others, which one from the last key on keeps. Kernels scan in any order.
+TEST(cope, TheBoundHoldsForScansInAnyOrder) {
+  std::vector<double> logits(129, -17.625);
+  logits[0] = 4;
+  const auto gate = [](double logit) { return 1 / (1 + std::exp(-logit)); };
+  float scanned = 0;
+  double position = 0;
+  for (const double logit : logits) {
+    scanned += static_cast<float>(gate(logit));
+    position += gate(logit);
+  }
+  ASSERT_EQ(scanned, static_cast<float>(gate(4)));
+  const Contract contract = Contract::Parse(
+      "position=exact trig=1ulp:f32 rotate=f32 accumulate=f32 store=f32:rne flush=no", Dtype::f32);
+  const AttentionLimit limit = AttentionBound(contract, Cope(4))
+                                   .Limits(Q::scores, Worked({0, 1, 2, 3}, logits), {1, 1, 129})[0];
+  const double score = static_cast<double>(4.0f + scanned);
+  EXPECT_GT(std::fabs(score - (4 + position)), 0x1p-19);
+  EXPECT_LE(std::fabs(score - (4 + position)), limit.stored);
+  EXPECT_LT(limit.stored, 0x1p-16);
+}
+
 // A gate that is not a number makes scores that are not, of the keys that count it.
 TEST(cope, NanCountsOn) {
   for (const std::string dtype : {"f64", "f32", "bf16", "f16"}) {
@@ -183,6 +208,15 @@ TEST(cope, NanCountsOn) {
     EXPECT_EQ(scores[2], 1) << dtype;
     EXPECT_EQ(scores[3], 0.5) << dtype;
   }
+}
+
+TEST(cope, EveryTargetKeepsItsContract) {
+  const Scheme scheme = Cope(6, {"head_dim=13", "placement=before_scale"});
+  for (const std::string& target : fast::Targets()) {
+    fast::UseTarget(target);
+    ExpectContractsKept(scheme, {0, 1, 17, 4095});
+  }
+  fast::UseTarget("");
 }
 
 }  // namespace

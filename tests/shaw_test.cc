@@ -4,6 +4,7 @@
 
 #include "attention_checks.h"
 #include "attention_values.h"
+#include "posgauge/fast/simd.h"
 
 namespace posgauge {
 namespace {
@@ -192,6 +193,15 @@ TEST(shaw, RowsOfKeysAheadAreNotRead) {
     }
     EXPECT_EQ(subject.Attend(poisoned).Values(), before) << dtype;
   }
+}
+
+TEST(shaw, EveryTargetKeepsItsContract) {
+  for (const std::string& target : fast::Targets()) {
+    fast::UseTarget(target);
+    ExpectContractsKept(ParseScheme("shaw", {"heads=2", "head_dim=13", "clip=3"}),
+                        {0, 1, 17, 4095});
+  }
+  fast::UseTarget("");
 }
 
 }  // namespace

@@ -293,12 +293,16 @@ Tracked Sigmoid(const Tracked& x) {
   const double ulps = current.functions == Arithmetic::exact
                           ? 0
                           : 2 * current.function_ulps * LimitsOf(current.functions).roundoff;
-  const double own = std::min(1.0, read.own / 4 + 4 * kLibraryError * value) + kUnderflow;
+  // s' = s (1 - s) <= min(1/4, e^-|x|), at the nearer end of where x may lie.
+  const double reach = read.own + read.error;
+  const double slope = std::min(0.25, Upward(std::exp(reach - std::fabs(x.value))));
+  const auto passed_on = [&](double by) { return by == 0 ? 0 : by * slope; };
+  const double own = std::min(1.0, passed_on(read.own) + 4 * kLibraryError * value) + kUnderflow;
   const double tiny = LostBelow(current.functions, current.flush_to_zero) +
                       LostBelow(current.elementwise, current.flush_to_zero);
   const double largest =
       std::min(LimitsOf(current.functions).largest, LimitsOf(current.elementwise).largest);
-  const double moved = std::min(1.0, read.error / 4);
+  const double moved = std::min(1.0, passed_on(read.error));
   const double before =
       moved + (value + own + moved) * (Compound(2, u) + ulps) + 2 * tiny + 1 / largest;
   return Finish(value, own, before, u * (value + own + before), 0, current.elementwise);
