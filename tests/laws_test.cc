@@ -240,7 +240,6 @@ const std::vector<Red> kReds = {
     {"sides", kT5Causal, "faulty.direction_swapped.buckets"},
     {"one_bias", kT5Causal, "faulty.buckets_blended.bias"},
     {"entries", kT5Causal, "faulty.table_transposed.bias"},
-    {"entries", kT5Causal, "faulty.unclamped.bias"},
     {"entries", kT5Causal, "faulty.off_by_one.bias"},
     {"zero_weights", kT5Causal, "faulty.score_scale.scores"},
     {"zero_weights", kT5Causal, "faulty.score_scale.attention"},
@@ -373,7 +372,7 @@ TEST(laws, EachIsBrokenByAFault) {
     if (!has(".frequencies") && !has(".table_")) {
       dtypes.insert(dtypes.end(), {Dtype::bf16, Dtype::f16});
     }
-    if (has(".buckets")) dtypes = {Dtype::i32};
+    if (red.kernel.ends_with(".buckets")) dtypes = {Dtype::i32};
     for (const Dtype dtype : dtypes) {
       const Subject subject(FaultyKernel(fmt::format("{}.{}", red.kernel, Name(dtype))),
                             SchemeAt(red.scheme));
