@@ -48,8 +48,7 @@ inline fast::Wide BiasScale(const Params& params) {
 /// One product an element; slopes, scaled ones too, are rounded once, to T.
 template <class T>
 fast::FillBiasRow<T> FastBias(const Params& params, const fast::WeightValues<T>&, int64_t head) {
-  const T slope =
-      fast::RoundedTo<T>(Slopes(params)[static_cast<size_t>(head)] * BiasScale(params));
+  const T slope = fast::RoundedTo<T>(Slopes(params)[static_cast<size_t>(head)] * BiasScale(params));
   const Form form = params.form;
   return [slope, form](const fast::BiasRow<T>& row) {
     const bool symmetric = form == Form::symmetric;
