@@ -132,6 +132,17 @@ std::vector<Law> Laws(const Params& params) {
   if (params.prefix > 0) {
     laws.push_back({"prefix", "rows of the prefix are kept", "table", false, CheckPrefix});
   }
+  if (params.align_corners) {
+    laws.push_back(
+        {"corners", "corners of the target are those of the table", "table", true, CheckCorners});
+  }
+  if (!IsSymmetric(params)) return laws;
+  laws.push_back({"mirror", "a grid turned by half a turn gives the target turned so",
+                  "table embed", false, CheckMirror});
+  if (params.grid_h == params.target_h && params.grid_w == params.target_w) {
+    laws.push_back(
+        {"identity", "a grid of the same size is the table", "table", false, CheckIdentity});
+  }
   return laws;
 }
 
