@@ -18,7 +18,8 @@ inline fast::RowMaker FastRows(const Params& params, const fast::Call& call,
     const auto channels = static_cast<size_t>(params.width);
     const double row = positions[static_cast<size_t>(token)] + static_cast<double>(params.offset);
     const bool padding = params.padding_index && row == static_cast<double>(*params.padding_index);
-    if (padding || row >= static_cast<double>(params.rows)) return {{{nullptr, io, channels}, {}}};
+    if (padding || row >= static_cast<double>(params.rows))
+      return {{{nullptr, table.dtype, channels}, {}}};
     return {{{table.At(static_cast<int64_t>(row)), table.dtype, channels}, {}}};
   };
 }

@@ -111,7 +111,7 @@ class Rows {
     const auto row = static_cast<int64_t>(positions_[static_cast<size_t>(token)]);
     if (row < params_.prefix) return {{{table_.At(row), table_.dtype, channels}, {}}};
     const int64_t patch = row - params_.prefix;
-    const OfAxis::Of& h = taps_h_.of[static_cast<size_t>(patch / params_.target_w)];
+    const auto& h = taps_h_.of[static_cast<size_t>(patch / params_.target_w)];
     sources_.clear();
     for (int64_t source : h.index) sources_.push_back(Column(source, patch % params_.target_w));
     const Dtype compute = fast::ComputeDtype(table_.dtype);

@@ -15,8 +15,11 @@ namespace {
 
 const Params& ParamsOf(const Subject& subject) { return std::get<Params>(subject.scheme()); }
 
+// Whether the target's middle lies on the table's. One target of aligned corners is the first of
+// them.
 bool IsSymmetric(const Params& params) {
-  return params.offset == 0 && !params.scale_h && !params.scale_w;
+  const bool first_corner = params.align_corners && (params.target_h == 1 || params.target_w == 1);
+  return params.offset == 0 && !params.scale_h && !params.scale_w && !first_corner;
 }
 
 // The weights of each row add up to 1: a table of one number stays it.
@@ -129,16 +132,16 @@ std::vector<Law> Laws(const Params& params) {
   if (params.prefix > 0) {
     laws.push_back({"prefix", "rows of the prefix are kept", "table", false, CheckPrefix});
   }
+  if (params.align_corners) {
+    laws.push_back(
+        {"corners", "corners of the target are those of the table", "table", true, CheckCorners});
+  }
   if (!IsSymmetric(params)) return laws;
   laws.push_back({"mirror", "a grid turned by half a turn gives the target turned so",
                   "table embed", false, CheckMirror});
   if (params.grid_h == params.target_h && params.grid_w == params.target_w) {
     laws.push_back(
         {"identity", "a grid of the same size is the table", "table", false, CheckIdentity});
-  }
-  if (params.align_corners) {
-    laws.push_back(
-        {"corners", "corners of the target are those of the table", "table", true, CheckCorners});
   }
   return laws;
 }

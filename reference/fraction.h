@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "posgauge/reference/interval.h"
+#include "posgauge/reference/rotation_ladder.h"
 
 namespace posgauge {
 
@@ -59,8 +60,12 @@ class Fraction {
   I numerator_, denominator_;
 };
 
+/// Throws Undecided where the precision does not hold both ends exactly and there is a higher one:
+/// what is exact is then said to be.
 template <unsigned Digits>
 Interval<Digits> Quotient(const Fraction<Digits>& x) {
+  const bool exact = x.numerator().IsPoint() && x.denominator().IsPoint();
+  if (!exact && Digits < kDigits[kLevels - 1]) throw Undecided();
   return x.numerator() / x.denominator();
 }
 

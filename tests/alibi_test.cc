@@ -25,15 +25,15 @@ std::vector<DoubleDouble> SlopesOf(const Settings& settings) {
   return ExactAttention(Alibi(settings)).Enclose(AttentionQuantity::slopes, {}).values;
 }
 
-// The number with as many digits as `printed` has, the last one rounded.
+// The number with as many digits as `printed` has, two at least, the last one rounded.
 std::string Rounded(const std::string& printed, DoubleDouble value) {
-  const auto digits = static_cast<std::streamsize>(DigitsOf(printed).size());
+  const auto digits = static_cast<std::streamsize>(std::max<size_t>(2, DigitsOf(printed).size()));
   const std::string text = Sum(value).str(digits - 1, std::ios::scientific);
   std::string rounded;
   for (const char c : text.substr(0, text.find('e'))) {
     if (c >= '0' && c <= '9') rounded += c;
   }
-  return rounded;
+  return DigitsOf(printed).size() == 1 && rounded.ends_with('0') ? rounded.substr(0, 1) : rounded;
 }
 
 // Thirty digits, by mpmath at 60 digits from the formula of the paper's code, in no part this

@@ -132,7 +132,7 @@ class AttentionDraw:
             whole, queries, keys, causal)
         if quantity == "buckets":
             return given
-        given.update(self.learned(scheme))
+        given.update(self.weights_of(scheme))
         if quantity == "bias":
             return given
         if quantity == "scores" and name in ("none", "alibi", "t5", "shaw", "kerple"):
@@ -153,7 +153,7 @@ class AttentionDraw:
                 r.gauss(0, 1) for _ in range(keys * h * d)]
         return given
 
-    def learned(self, scheme):
+    def weights_of(self, scheme):
         r, name, h, d = self.random, scheme["scheme"], scheme["heads"], scheme["head_dim"]
         if name == "t5":
             return {"table": self.weights(scheme["num_buckets"] * h)}

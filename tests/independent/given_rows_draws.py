@@ -36,7 +36,7 @@ class GivenRowsDraw:
                   "target_w": sides[3], "prefix": self.one_of(0, 1, 2),
                   "filter": r.choice(["bilinear", "bicubic", "bicubic"]),
                   "cubic": float(self.one_of(-0.75, -0.75, -0.5, -0.5, 0, -1,
-                                             lambda: -r.random())),
+                                             lambda: -r.randint(1, 127) / 128)),
                   "align_corners": False, "antialias": False, "offset": 0.0, "scale_h": None,
                   "scale_w": None}
         form = r.choice(["", "", "corners", "offset", "antialias", "both", "scale"])
