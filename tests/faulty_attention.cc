@@ -358,9 +358,9 @@ void Serve(const Offer& offer, const posgauge_call& call) {
   SpoilScheme(scheme, offer.fault);
   if (offer.quantity == AttentionQuantity::buckets) {
     const std::vector<int64_t> buckets = ExactAttention(scheme).Buckets(inputs);
+    const int64_t more = offer.fault == kUnstable && EveryOther() ? 1 : 0;
     for (size_t i = 0; i < buckets.size(); ++i) {
-      out.SetInteger(buckets[i] + (offer.fault == kUnstable && EveryOther() ? 1 : 0),
-                     static_cast<int64_t>(i));
+      out.SetInteger(buckets[i] + more, static_cast<int64_t>(i));
     }
     return;
   }
