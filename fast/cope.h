@@ -22,7 +22,7 @@ fast::Scoring<T> FastScoring(const Params& params, const fast::WeightValues<T>& 
                     logits = std::vector<T>()](const fast::ScoredRow<T>& row) mutable {
     const size_t keys = row.keys.size();
     gates.resize(keys);
-    fast::ScaleRow(row.scores, row.scale, false, keys, gates.data());
+    for (size_t key = 0; key < keys; ++key) gates[key] = row.scale * row.scores[key];
     fast::Sigmoids(gates.data(), keys);
     // From here on gates[j] is the position of key j: what the visible keys from it on count up to.
     const auto last = static_cast<double>(params.num_positions - 1);

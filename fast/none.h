@@ -10,7 +10,7 @@ namespace posgauge::none {
 template <class T>
 fast::Scoring<T> FastScoring(const Params&, const fast::WeightValues<T>&, int64_t) {
   return {.score = [](const fast::ScoredRow<T>& row) {
-    fast::ScaleRow(row.scores, row.scale, false, row.keys.size(), row.scores);
+    for (size_t key = 0; key < row.keys.size(); ++key) row.scores[key] *= row.scale;
   }};
 }
 

@@ -115,7 +115,7 @@ class Rows {
     sources_.clear();
     for (int64_t source : h.index) sources_.push_back(Column(source, patch % params_.target_w));
     const Dtype compute = fast::ComputeDtype(table_.dtype);
-    fast::WeightedSum(compute, sources_.data(), h.weight.data(), h.weight.size(), channels,
+    fast::WeightedSum(compute, sources_.data(), nullptr, h.weight.data(), h.weight.size(), channels,
                       row_.data());
     return {{{row_.data(), compute, channels}, {}}};
   }
@@ -150,7 +150,7 @@ class Rows {
     for (int64_t index : w.index) {
       rows.push_back(table_.At(params_.prefix + source * params_.grid_w + index));
     }
-    fast::WeightedSum(table_.dtype, rows.data(), w.weight.data(), rows.size(), channels,
+    fast::WeightedSum(table_.dtype, rows.data(), nullptr, w.weight.data(), rows.size(), channels,
                       made.data());
     return made.data();
   }
