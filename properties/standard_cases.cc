@@ -275,10 +275,13 @@ LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, in
 std::vector<LawCase> StandardCases(const Subject& subject, const CasePlan& plan, uint64_t seed) {
   int64_t count = plan.cases;
   if (ActsInAttention(subject.scheme())) {
-    // A case has all heads of the model: of a wide model two tell as much as many of a narrow one.
+    // A case has all heads of the model and its weights: of a wide model two tell as much as many
+    // of a narrow one.
     constexpr int64_t kChannels = 4096;
     const Attention& attention = AttentionOf(subject.scheme());
-    const int64_t share = kChannels * plan.cases / (attention.heads * attention.head_dim);
+    int64_t work = attention.heads * attention.head_dim;
+    for (const Weight& weight : WeightsOf(subject.scheme())) work += weight.Elements() / 8;
+    const int64_t share = kChannels * plan.cases / work;
     count = std::min(plan.cases, std::max<int64_t>(2, share));
   }
   std::vector<LawCase> cases;

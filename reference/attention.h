@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -38,11 +39,11 @@ R Scaled(const Attention& attention, const R& x) {
 template <class R>
 R DotOf(const NamedInputs& inputs, int64_t head, int64_t query, int64_t key) {
   const ExactTensor &q = inputs["q"], &k = inputs["k"];
-  std::vector<R> terms;
-  for (int64_t c = 0; c < q.shape[2]; ++c) {
-    terms.push_back(R(q.At(query, head, c)) * R(k.At(key, head, c)));
-  }
-  return Sum(terms);
+  const auto channels = static_cast<size_t>(q.shape[2]);
+  const auto row = static_cast<size_t>(query * q.shape[1] + head) * channels;
+  std::vector<R> of_key;
+  for (int64_t c = 0; c < q.shape[2]; ++c) of_key.push_back(R(k.At(key, head, c)));
+  return Dot(std::span(q.values).subspan(row, channels), of_key);
 }
 
 /// The scores of one query against every key, the invisible ones' included: [keys].

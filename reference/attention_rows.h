@@ -47,6 +47,12 @@ auto MakeEquations(const Params& params, const NamedInputs& inputs, int64_t head
   }
 }
 
+/// Whether heads share what is made once a call (MakeShared<R> of the scheme).
+template <class Params>
+concept SharesBetweenHeads = requires(const Params& params, const NamedInputs& inputs) {
+  MakeShared<double>(params, inputs);
+};
+
 template <class Params>
 constexpr bool YieldsOf(AttentionQuantity quantity) {
   if constexpr (Adds<Params>) return IsOfRows(quantity);

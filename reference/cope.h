@@ -39,13 +39,12 @@ class Head {
   // <q_i, e_n>.
   std::vector<R> PositionLogits(int64_t query) const {
     const ExactTensor &q = (*inputs_)["q"], &e = (*inputs_)["embedding"];
+    const auto row = static_cast<size_t>((query * q.shape[1] + head_) * q.shape[2]);
     std::vector<R> logits;
     for (int64_t n = 0; n < params_->num_positions; ++n) {
-      std::vector<R> terms;
-      for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
-        terms.push_back(R(q.At(query, head_, c)) * R(e.At(n, c)));
-      }
-      logits.push_back(Sum(terms));
+      std::vector<R> entry;
+      for (int64_t c = 0; c < params_->attention.head_dim; ++c) entry.push_back(R(e.At(n, c)));
+      logits.push_back(Dot(std::span(q.values).subspan(row, entry.size()), entry));
     }
     return logits;
   }

@@ -19,18 +19,30 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// No rows of any precision yet; of attention there are none.
-template <class Params, size_t... L>
-auto NoRowsYet(std::index_sequence<L...>) {
+// What is made once a call: rows, or what heads share.
+template <class I, class Params>
+auto MakeOnce(const Params& params, const NamedInputs& inputs) {
   if constexpr (Adds<Params>) {
-    return std::tuple<std::optional<decltype(MakeRows<Interval<kDigits[L]>>(
+    return MakeRows<I>(params, inputs);
+  } else if constexpr (SharesBetweenHeads<Params>) {
+    auto shared = MakeShared<I>(params, inputs);
+    shared->Evaluate();
+    return shared;
+  }
+}
+
+// Nothing of any precision yet; of most schemes of attention there is nothing to make.
+template <class Params, size_t... L>
+auto NothingYet(std::index_sequence<L...>) {
+  if constexpr (Adds<Params> || SharesBetweenHeads<Params>) {
+    return std::tuple<std::optional<decltype(MakeOnce<Interval<kDigits[L]>>(
         std::declval<const Params&>(), std::declval<const NamedInputs&>()))>...>();
   } else {
     return std::tuple<>();
   }
 }
 
-// What RowOf takes, at every precision: rows are made once for all positions. Safe between threads.
+// What RowOf takes, at every precision. Safe between threads.
 template <class Params>
 class Equations {
  public:
@@ -39,10 +51,14 @@ class Equations {
   template <size_t L>
   decltype(auto) At(int64_t head) {
     using I = Interval<kDigits[L]>;
-    if constexpr (Adds<Params>) {
-      auto& rows = std::get<L>(rows_);
-      std::call_once(made_[L], [&] { rows.emplace(MakeRows<I>(params_, inputs_)); });
-      return std::as_const(*rows);
+    if constexpr (Adds<Params> || SharesBetweenHeads<Params>) {
+      auto& once = std::get<L>(once_);
+      std::call_once(made_[L], [&] { once.emplace(MakeOnce<I>(params_, inputs_)); });
+      if constexpr (Adds<Params>) {
+        return std::as_const(*once);
+      } else {
+        return MakeHead<I>(params_, inputs_, head, *once);
+      }
     } else {
       return MakeHead<I>(params_, inputs_, head);
     }
@@ -54,7 +70,7 @@ class Equations {
  private:
   const Params& params_;
   const NamedInputs& inputs_;
-  decltype(NoRowsYet<Params>(std::make_index_sequence<kLevels>())) rows_;
+  decltype(NothingYet<Params>(std::make_index_sequence<kLevels>())) once_;
   std::array<std::once_flag, kLevels> made_;
 };
 

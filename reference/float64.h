@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <numbers>
 #include <numeric>
+#include <span>
 #include <vector>
 
 namespace posgauge {
@@ -40,6 +41,9 @@ inline bool LooksLess(double a, double b) { return a < b; }
 inline bool IsZero(double x) { return x == 0; }
 inline double Sum(const std::vector<double>& terms) {
   return std::accumulate(terms.begin(), terms.end(), 0.0);
+}
+inline double Dot(std::span<const double> a, const std::vector<double>& x) {
+  return std::inner_product(x.begin(), x.end(), a.begin(), 0.0);
 }
 inline double Floor(double x) { return std::floor(x); }
 inline double Ceil(double x) { return std::ceil(x); }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <exception>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -310,6 +311,20 @@ Interval<Digits> Sum(const std::vector<Interval<Digits>>& terms) {
   for (const auto& term : terms) sum = sum + term;
   return sum;
 }
+
+/// Sum of a[i] x[i].
+template <unsigned Digits>
+Interval<Digits> Dot(std::span<const double> a, const std::vector<Interval<Digits>>& x) {
+  Interval<Digits> sum(0);
+  for (size_t i = 0; i < x.size(); ++i) sum = sum + Interval<Digits>(a[i]) * x[i];
+  return sum;
+}
+
+/// Whether R encloses real numbers, for which any equal formula is as good.
+template <class R>
+inline constexpr bool kIsInterval = false;
+template <unsigned Digits>
+inline constexpr bool kIsInterval<Interval<Digits>> = true;
 
 /// Position times frequency, radians. Numbers that stand for what a kernel computes form phases in
 /// an arithmetic of their own.

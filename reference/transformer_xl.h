@@ -1,68 +1,153 @@
 #pragma once
 
+#include <cmath>
+#include <map>
+#include <memory>
+#include <span>
+#include <utility>
+
 #include "posgauge/reference/attention.h"
 #include "posgauge/schemes/transformer_xl.h"
 
 namespace posgauge::transformer_xl {
 
+/// R_o of every offset of a call, the sines before the cosines; the same for all heads.
 template <class R>
-class Head {
+class Waves {
  public:
-  Head(const Params& params, const NamedInputs& inputs, int64_t head)
-      : params_(&params), inputs_(&inputs), head_(head) {
+  Waves(const Params& params, const NamedInputs& inputs) : params_(&params), inputs_(&inputs) {
     for (int64_t wave = 0; wave < params.model_width / 2; ++wave) {
       frequency_.push_back(Held(RationalPower(R(params.base), -2 * wave, params.model_width)));
     }
   }
 
-  /// Dai et al. 2019, sec. 3.3, terms (a) to (d) collected by key and by offset.
-  R Score(int64_t query, int64_t key) const {
-    const NamedInputs& in = *inputs_;
-    const ExactTensor &q = in["q"], &k = in["k"];
-    const std::vector<R> projected =
-        Projected(R(in["query_positions"].At(query)) - R(in["key_positions"].At(key)));
-    std::vector<R> terms;
-    for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
-      const R content(q.At(query, head_, c));
-      terms.push_back((content + R(in["content_bias"].At(head_, c))) * R(k.At(key, head_, c)));
-      terms.push_back((content + R(in["position_bias"].At(head_, c))) *
-                      projected[static_cast<size_t>(c)]);
+  /// Forms them; of slopes, which have no positions, there are none.
+  void Evaluate() {
+    const ExactTensor *queries = inputs_->Find("query_positions"),
+                      *keys = inputs_->Find("key_positions");
+    if (queries == nullptr || keys == nullptr) return;
+    for (double query : queries->values) {
+      for (double key : keys->values) {
+        std::vector<R>& row = rows_[KeyOf(query, key)];
+        if (!row.empty()) continue;
+        R offset = R(query) - R(key);
+        if (params_->clamp_length) offset = Min(offset, R(*params_->clamp_length));
+        std::vector<R> cosines;
+        for (const R& frequency : frequency_) {
+          const auto [cos, sin] = CosSin(Angle(offset, frequency));
+          row.push_back(sin);
+          cosines.push_back(cos);
+        }
+        row.insert(row.end(), cosines.begin(), cosines.end());
+      }
     }
-    return Scaled(params_->attention, Sum(terms));
+  }
+
+  /// [model_width].
+  const std::vector<R>& Row(double query_position, double key_position) const {
+    return rows_.at(KeyOf(query_position, key_position));
   }
 
  private:
-  // W R_o, the sines of R_o before the cosines.
-  std::vector<R> Projected(R offset) const {
-    if (params_->clamp_length) offset = Min(offset, R(*params_->clamp_length));
-    std::vector<R> sines, row;
-    for (const R& frequency : frequency_) {
-      const auto [cos, sin] = CosSin(Angle(offset, frequency));
-      row.push_back(cos);
-      sines.push_back(sin);
-    }
-    row.insert(row.begin(), sines.begin(), sines.end());
-    const ExactTensor& weight = (*inputs_)["position_weight"];
-    std::vector<R> projected;
-    for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
+  // Whole positions share what they have at one offset.
+  static std::pair<double, double> KeyOf(double query, double key) {
+    const bool whole = query == std::trunc(query) && key == std::trunc(key);
+    return {query - key, whole ? 0 : query};
+  }
+
+  const Params* params_;
+  const NamedInputs* inputs_;
+  std::vector<R> frequency_;
+  std::map<std::pair<double, double>, std::vector<R>> rows_;
+};
+
+template <class R>
+class Head {
+ public:
+  Head(const Params& params, const NamedInputs& inputs, int64_t head,
+       std::shared_ptr<const Waves<R>> waves)
+      : params_(&params), inputs_(&inputs), head_(head), waves_(std::move(waves)) {}
+
+  /// Dai et al. 2019, sec. 3.3, terms (a) to (d) collected by key and by offset:
+  /// <q + u, k> + <q + v, W R_o>.
+  std::vector<R> Scores(int64_t query) const {
+    const NamedInputs& in = *inputs_;
+    const ExactTensor& k = in["k"];
+    const std::vector<R> content = Shifted(query, "content_bias"),
+                         position = Shifted(query, "position_bias");
+    // Of real numbers <q + v, W R_o> is <W^T (q + v), R_o> too, which is far less work for a row.
+    std::vector<R> turned;
+    if constexpr (kIsInterval<R>) turned = Turned(position);
+    std::vector<R> scores;
+    for (int64_t key = 0; key < k.shape[0]; ++key) {
+      const std::vector<R>& waves =
+          waves_->Row(in["query_positions"].At(query), in["key_positions"].At(key));
       std::vector<R> terms;
-      for (int64_t channel = 0; channel < params_->model_width; ++channel) {
-        terms.push_back(R(weight.At(head_, c, channel)) * row[static_cast<size_t>(channel)]);
+      for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
+        terms.push_back(content[static_cast<size_t>(c)] * R(k.At(key, head_, c)));
       }
-      projected.push_back(Sum(terms));
+      if constexpr (kIsInterval<R>) {
+        for (size_t i = 0; i < waves.size(); ++i) terms.push_back(turned[i] * waves[i]);
+      } else {
+        for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
+          terms.push_back(position[static_cast<size_t>(c)] * Dot(WeightRow(c), waves));
+        }
+      }
+      scores.push_back(Scaled(params_->attention, Sum(terms)));
     }
-    return projected;
+    return scores;
+  }
+
+ private:
+  // q plus a bias, [head_dim].
+  std::vector<R> Shifted(int64_t query, std::string_view bias) const {
+    std::vector<R> shifted;
+    for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
+      shifted.push_back(R((*inputs_)["q"].At(query, head_, c)) + R((*inputs_)[bias].At(head_, c)));
+    }
+    return shifted;
+  }
+
+  // W^T x, [model_width].
+  std::vector<R> Turned(const std::vector<R>& x) const {
+    std::vector<R> turned(static_cast<size_t>(params_->model_width), R(0));
+    for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
+      const std::span<const double> row = WeightRow(c);
+      for (size_t i = 0; i < turned.size(); ++i) {
+        turned[i] = turned[i] + R(row[i]) * x[static_cast<size_t>(c)];
+      }
+    }
+    return turned;
+  }
+
+  std::span<const double> WeightRow(int64_t channel) const {
+    const auto width = static_cast<size_t>(params_->model_width);
+    const auto row = static_cast<size_t>(head_ * params_->attention.head_dim + channel);
+    return std::span((*inputs_)["position_weight"].values).subspan(row * width, width);
   }
 
   const Params* params_;
   const NamedInputs* inputs_;
   int64_t head_;
-  std::vector<R> frequency_;
+  std::shared_ptr<const Waves<R>> waves_;
 };
 
 template <class R>
+std::shared_ptr<Waves<R>> MakeShared(const Params& params, const NamedInputs& inputs) {
+  return std::make_shared<Waves<R>>(params, inputs);
+}
+
+template <class R>
+Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head,
+                 std::shared_ptr<const Waves<R>> waves) {
+  return {params, inputs, head, std::move(waves)};
+}
+
+template <class R>
 Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head) {
-  return {params, inputs, head};
+  const auto waves = MakeShared<R>(params, inputs);
+  waves->Evaluate();
+  return {params, inputs, head, waves};
 }
 
 }  // namespace posgauge::transformer_xl

@@ -47,10 +47,25 @@ void Run(const Contract& contract, const Scheme& scheme, AttentionQuantity quant
       RunRows<R>(contract, params, quantity, inputs, store);
       return 0;
     } else {
+      const auto shared = [&] {
+        const ArithmeticScope of_parameters(DeclaredArithmetic::OfParameters(contract));
+        if constexpr (SharesBetweenHeads<Params>) {
+          auto made = MakeShared<R>(params, inputs);
+          const ArithmeticScope of_results(DeclaredArithmetic::OfResults(contract));
+          made->Evaluate();
+          return made;
+        } else {
+          return nullptr;
+        }
+      }();
       ForEachRow(quantity, shape, [&](int64_t head_index, int64_t query) {
         const auto head = [&] {
           const ArithmeticScope scope(DeclaredArithmetic::OfParameters(contract));
-          return MakeHead<R>(params, inputs, head_index);
+          if constexpr (SharesBetweenHeads<Params>) {
+            return MakeHead<R>(params, inputs, head_index, shared);
+          } else {
+            return MakeHead<R>(params, inputs, head_index);
+          }
         }();
         const ArithmeticScope scope(DeclaredArithmetic::OfResults(contract));
         const std::vector<R> row = RowOf<R>(params, head, quantity, inputs, head_index, query);

@@ -330,21 +330,26 @@ double WorkOf(const Subject& subject) {
   if (quantity == AttentionQuantity::buckets) return 1;
   // Two queries, about twenty-four keys, and for attention two products a pair.
   const Attention& attention = AttentionOf(subject.scheme());
-  return quantity == AttentionQuantity::bias
-             ? 48 * static_cast<double>(attention.heads)
-             : 96 * static_cast<double>(attention.heads * attention.head_dim);
+  if (quantity == AttentionQuantity::bias) return 48 * static_cast<double>(attention.heads);
+  // Weights of a matrix meet every key, by products that are cheaper.
+  double work = 96 * static_cast<double>(attention.heads * attention.head_dim);
+  for (const Weight& weight : WeightsOf(subject.scheme())) {
+    work += 6 * static_cast<double>(weight.Elements());
+  }
+  return work;
 }
 
 // Positions that a quantity is checked at: all that the scheme has, or as many as keep the work
 // within a few seconds, the first and the last among them; one for what has no position.
 std::vector<double> PositionsFor(const Subject& subject, const std::vector<double>& planned) {
   constexpr double kProducts = 1 << 22;
+  const double fewest = std::isinf(WorkOf(subject)) ? 1 : 3;
   const auto count = static_cast<double>(
       PositionCount(subject.scheme()).value_or(std::numeric_limits<int64_t>::max()));
   std::vector<double> positions;
   std::ranges::copy_if(planned, std::back_inserter(positions),
                        [&](double position) { return position < count; });
-  const auto most = static_cast<size_t>(std::max(1.0, kProducts / WorkOf(subject)));
+  const auto most = static_cast<size_t>(std::max(fewest, kProducts / WorkOf(subject)));
   if (positions.size() <= most) return positions;
   std::vector<double> chosen;
   for (size_t i = 0; i < most; ++i) {

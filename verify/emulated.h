@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "posgauge/verify/computed_softmax.h"
@@ -124,6 +125,11 @@ inline std::vector<Emulated> SoftmaxMean(const std::vector<Emulated>& scores,
                                          const std::vector<std::vector<Emulated>>& values) {
   return ComputedSoftmaxMean(scores, values,
                              [](const Emulated& a, const Emulated& b) { return Exp(a - b); });
+}
+inline Emulated Dot(std::span<const double> a, const std::vector<Emulated>& x) {
+  std::vector<Emulated> terms;
+  for (size_t i = 0; i < x.size(); ++i) terms.push_back(Emulated(a[i]) * x[i]);
+  return Sum(terms);
 }
 inline Emulated Held(const Emulated& x) {
   return Emulated(Emulated::Round(emulated_detail::Current().held, x.value));

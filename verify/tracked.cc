@@ -387,6 +387,71 @@ Tracked Sum(const std::vector<Tracked>& terms) {
   return Rounded(value, own, before * (1 + Compound(count, kRoundoff)), size, arithmetic, false);
 }
 
+namespace {
+
+// Whether the products and sums of a dot product round each product once and nothing else: what
+// goes into them is held.
+bool IsPlainDot(std::span<const double> a, const std::vector<Tracked>& x) {
+  const DeclaredArithmetic& current = Current();
+  if (x.size() < 2 || current.flush_to_zero || !Holds(current.sums, current.elementwise)) {
+    return false;
+  }
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (LossOfConstant(current.elementwise, false, a[i]).relative > 0) return false;
+    const bool held = x[i].IsConstant()
+                          ? LossOfConstant(current.elementwise, false, x[i].value).relative == 0
+                          : Holds(current.elementwise, x[i].arithmetic);
+    if (!held) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+// As operator* and Sum, in one loop.
+Tracked Dot(std::span<const double> a, const std::vector<Tracked>& x) {
+  if (!IsPlainDot(a, x)) {
+    std::vector<Tracked> terms;
+    for (size_t i = 0; i < x.size(); ++i) terms.push_back(Tracked(a[i]) * x[i]);
+    return Sum(terms);
+  }
+  const Arithmetic products = Current().elementwise, sums = Current().sums;
+  const Limits &of_products = LimitsOf(products), &of_sums = LimitsOf(sums);
+  double value = 0, own = 0, errors = 0, magnitudes = 0, size = 0;
+  for (size_t i = 0; i < x.size(); ++i) {
+    if (a[i] == 0 || IsZero(x[i])) {
+      // Nothing, unless what it is multiplied by may overflow.
+      if (!(x[i].error < HUGE_VAL)) errors = HUGE_VAL;
+      continue;
+    }
+    const double factor = std::fabs(a[i]), product = a[i] * x[i].value;
+    const bool exact = x[i].IsConstant() && std::fma(a[i], x[i].value, -product) == 0 &&
+                       std::fabs(product) > 0x1p-960 &&
+                       LossOfConstant(products, false, product).relative == 0;
+    const double own_here =
+        exact ? 0 : factor * x[i].own + kRoundoff * std::fabs(product) + kUnderflow;
+    const double before = factor * x[i].error;
+    const double rounding = exact
+                                ? 0
+                                : of_products.roundoff * (std::fabs(product) + own_here + before) +
+                                      of_products.underflow;
+    value += product;
+    own += own_here;
+    errors += before + rounding;
+    magnitudes += std::fabs(product) + own_here + before + rounding;
+    size = std::max({size, factor * x[i].size, std::fabs(product)});
+  }
+  const auto count = static_cast<double>(x.size());
+  // This loop's own rounding: fewer than count + 30 operations on any term.
+  const double widened = 1 + (count + 30) * 0x1p-52;
+  own = (own + Compound(count - 1, kRoundoff) * magnitudes) * widened;
+  if (!(magnitudes * widened <= std::min(of_sums.largest, of_products.largest))) {
+    return Finish(value, own, HUGE_VAL, 0, size, sums);
+  }
+  const double before = (errors + Compound(count - 2, of_sums.roundoff) * magnitudes) * widened;
+  return Rounded(value, own, before, size, sums, false);
+}
+
 // What a kernel subtracts, m', is some number within e of the highest score m, e the largest error
 // of a score. exp(m - m') is a factor of all weights alike and leaves the average as it is, so m
 // may stand for m' but in the rounding of the difference, which is relative to |s - m'| <= |s - m|

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "posgauge/verify/declared_arithmetic.h"
@@ -70,6 +71,9 @@ inline bool IsZero(const Tracked& x) { return x.value == 0 && x.IsConstant(); }
 
 /// In any order, with any number of partial sums, fused or not.
 Tracked Sum(const std::vector<Tracked>& terms);
+
+/// Sum of a[i] x[i], as Sum of those products.
+Tracked Dot(std::span<const double> a, const std::vector<Tracked>& x);
 
 /// As a kernel computes it (verify/computed_softmax.h), whichever score it takes for the highest.
 std::vector<Tracked> SoftmaxMean(const std::vector<Tracked>& scores,

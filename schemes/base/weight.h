@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <numeric>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -17,6 +19,10 @@ struct Weight {
   double lowest = std::numeric_limits<double>::lowest();
   double highest = std::numeric_limits<double>::max();
   double typical = 1;  // about what size a trained one has
+
+  int64_t Elements() const {
+    return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  }
 };
 
 /// Those of a scheme: what its parameters say, or none.
