@@ -179,6 +179,10 @@ void PrintFields(const Scheme& scheme, const std::vector<std::string_view>& told
 void PrintEquations(const GroupFacts& facts, size_t most) {
   PrintFields(facts.group.scheme, {"scheme"});
   const RoundedValues& slopes = facts.frequencies;
+  if (const auto thresholds =
+          ExactAttention(facts.group.scheme).ReadyMade("thresholds", Dtype::f64)) {
+    PrintLine("buckets begin at", fmt::format("{} tokens", fmt::join(thresholds->values, " ")));
+  }
   if (slopes.values.empty()) return;
   PrintLine("slopes",
             fmt::format("correctly rounded to binary64: {} exact, {} proven, {} undecided",

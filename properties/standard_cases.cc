@@ -273,8 +273,16 @@ LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, in
 }
 
 std::vector<LawCase> StandardCases(const Subject& subject, const CasePlan& plan, uint64_t seed) {
+  int64_t count = plan.cases;
+  if (ActsInAttention(subject.scheme())) {
+    // A case has all heads of the model: of a wide model two tell as much as many of a narrow one.
+    constexpr int64_t kChannels = 4096;
+    const Attention& attention = AttentionOf(subject.scheme());
+    const int64_t share = kChannels * plan.cases / (attention.heads * attention.head_dim);
+    count = std::min(plan.cases, std::max<int64_t>(2, share));
+  }
   std::vector<LawCase> cases;
-  for (int64_t number = 0; number < plan.cases; ++number) {
+  for (int64_t number = 0; number < count; ++number) {
     cases.push_back(DrawCase(subject, plan, seed, number));
   }
   return cases;

@@ -115,14 +115,14 @@ TEST(attention_bound, HoldsForEveryArithmeticOfEveryScheme) {
   EXPECT_LT(unbounded, values / 4);
 }
 
-// A bound that no kernel comes near would let faults through.
+// A bound that no kernel comes near would let faults through. A store in fewer digits than the
+// arithmetic hides nearly all of it, and shows nothing here.
 TEST(attention_bound, IsNotSlackForBiases) {
   const Scheme relative = ParseScheme("alibi", {"heads=12", "head_dim=2"});
   for (const auto& [line, io] :
        std::vector<std::pair<std::string, Dtype>>{{Line("f32", "f32", "f32", "no"), Dtype::f32},
                                                   {Line("f16", "f16", "f16", "no"), Dtype::f16},
                                                   {Line("bf16", "bf16", "bf16", "no"), Dtype::bf16},
-                                                  {Line("f32", "f32", "bf16", "no"), Dtype::bf16},
                                                   {Line("f64", "f64", "f64", "no"), Dtype::f64}}) {
     const Use use =
         UseOf(line, io, relative, AttentionQuantity::bias, {3, 7, 100, 255, 1001, 4095, 60001}, 1);

@@ -18,7 +18,7 @@ from independent import oracle
 # Of struct.
 ITEM = {"F64": "d", "F32": "f", "F16": "e", "BF16": "H", "I32": "i", "F8_E4M3": "B", "F8_E5M2": "B"}
 DTYPE = {"f64": "F64", "f32": "F32", "f16": "F16", "bf16": "BF16", "f8e4m3": "F8_E4M3",
-         "f8e5m2": "F8_E5M2"}
+         "f8e5m2": "F8_E5M2", "i32": "I32"}
 OUTPUTS = {"frequencies": ["frequencies"], "table": ["cos", "sin"], "rotate": ["out"],
            "rotate_backward": ["out"], "scores": ["scores"],
            "magnitude": ["magnitude", "softmax_multiplier"]}
@@ -62,7 +62,8 @@ def answers(asked, quantity, dtype, tensors, case):
     if isinstance(asked, oracle.Attending):
         # Weights and vectors by their names, as the case has them.
         names = [name for name in tensors if name.startswith(case + "/") and "." not in name]
-        return asked.ask(quantity, dtype, **{name.split("/")[1]: items(tensors[name])
+        held = "f64" if dtype == "i32" else dtype  # buckets: small integers
+        return asked.ask(quantity, held, **{name.split("/")[1]: items(tensors[name])
                                              for name in names})
     if quantity == "frequencies":
         return asked.ask(quantity, dtype)

@@ -417,7 +417,7 @@ TEST(kernel, MalformedDescriptorsAreRefusedByName) {
        "kernel 'a/b?': a name is made of letters, digits, '.', '_' and '-'"},
       {[](auto& k) { k.quantity = "spin"; },
        "kernel toy.rotate: quantity must be one of frequencies, table, rotate, rotate_backward, "
-       "embed, got 'spin'"},
+       "embed, slopes, buckets, bias, scores, attention, got 'spin'"},
       {[](auto& k) { k.schemes = "rope rpoe"; },
        "kernel toy.rotate: scheme must be one of " + SchemeWords() + ", got 'rpoe'"},
       {[](auto& k) { k.schemes = ""; },
@@ -425,8 +425,8 @@ TEST(kernel, MalformedDescriptorsAreRefusedByName) {
       {[](auto& k) { k.schemes = nullptr; },
        "kernel toy.rotate: schemes must name one, or * for every one"},
       {[](auto& k) { k.invariances = "batch threads"; },
-       "kernel toy.rotate: invariance must be one of chunking, batch, alignment, pairing, got "
-       "'threads'"},
+       "kernel toy.rotate: invariance must be one of chunking, batch, alignment, pairing, "
+       "rowshift, got 'threads'"},
       {[](auto& k) { k.largest_rotary_dim = -1; },
        "kernel toy.rotate: largest_rotary_dim must be 0 (no limit) or a number of channels above "
        "0, got -1"},

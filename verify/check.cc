@@ -325,7 +325,7 @@ void CheckPositions(const Subject& subject, Positions positions, const CheckPlan
 // Products, or what costs as much, that one position takes.
 double WorkOf(const Subject& subject) {
   const AttentionQuantity quantity = subject.attention().quantity();
-  if (IsOfRows(quantity)) return 4 * static_cast<double>(WidthOf(subject.scheme()));
+  if (IsOfRows(quantity)) return 8 * static_cast<double>(WidthOf(subject.scheme()));
   if (quantity == AttentionQuantity::slopes) return HUGE_VAL;
   if (quantity == AttentionQuantity::buckets) return 1;
   // Two queries, about twenty-four keys, and for attention two products a pair.
@@ -338,7 +338,7 @@ double WorkOf(const Subject& subject) {
 // Positions that a quantity is checked at: all that the scheme has, or as many as keep the work
 // within a few seconds, the first and the last among them; one for what has no position.
 std::vector<double> PositionsFor(const Subject& subject, const std::vector<double>& planned) {
-  constexpr double kProducts = 1 << 21;
+  constexpr double kProducts = 1 << 22;
   const auto count = static_cast<double>(
       PositionCount(subject.scheme()).value_or(std::numeric_limits<int64_t>::max()));
   std::vector<double> positions;

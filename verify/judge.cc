@@ -123,6 +123,23 @@ TruthTable TruthOf(const TablePair& supplied) {
   return truth;
 }
 
+RoundingReach ReachOf(Dtype dtype, StoreRounding rounding, double stored) {
+  const Format format = FormatOf(dtype);
+  const double ulp = Ulp(format, stored);
+  const double inner = std::fabs(stored) > std::ldexp(1.0, format.min_exponent) &&
+                               std::fabs(stored) == std::ldexp(1.0, std::ilogb(stored))
+                           ? ulp / 2
+                           : ulp;  // spacing towards zero
+  double away = ulp, towards = inner;
+  if (rounding == StoreRounding::rne) {
+    away /= 2;
+    towards /= 2;
+  }
+  if (rounding == StoreRounding::rtz) towards = 0;
+  if (stored == 0) return {away, away};
+  return stored < 0 ? RoundingReach{away, towards} : RoundingReach{towards, away};
+}
+
 double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored,
                               DoubleDouble truth) {
   const Format format = FormatOf(dtype);
@@ -146,25 +163,8 @@ double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored
     return 0;
   }
   const double difference = (truth.high - stored) + truth.low;  // truth - stored
-  const double ulp = Ulp(format, stored);
-  const double below = std::fabs(stored) > std::ldexp(1.0, format.min_exponent) &&
-                               std::fabs(stored) == std::ldexp(1.0, std::ilogb(stored))
-                           ? ulp / 2
-                           : ulp;  // spacing towards zero
-  const bool away = stored == 0 || std::signbit(difference) == std::signbit(stored);
-  double reach = 0;
-  switch (rounding) {
-    case StoreRounding::rne:
-      reach = (away ? ulp : below) / 2;
-      break;
-    case StoreRounding::rtz:
-      reach = away ? ulp : 0;
-      break;
-    case StoreRounding::sr:
-      reach = away ? ulp : below;
-      break;
-  }
-  return std::max(0.0, std::fabs(difference) - reach);
+  const RoundingReach reach = ReachOf(dtype, rounding, stored);
+  return std::max(0.0, std::fabs(difference) - (difference < 0 ? reach.below : reach.above));
 }
 
 Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const RotaryBound& bound) {

@@ -21,6 +21,13 @@ TruthTable TruthOf(const ExactRotation& rotation, Positions positions);
 /// A table that was handed over counts as exact: what the kernel was asked to apply.
 TruthTable TruthOf(const TablePair& supplied);
 
+/// How far the reals that round to a finite number reach from it, to either side. Truncation's
+/// interval at the largest number, which has no end, is left out.
+struct RoundingReach {
+  double below, above;
+};
+RoundingReach ReachOf(Dtype dtype, StoreRounding rounding, double stored);
+
 /// Error over the rounding interval of one stored number: how far `truth` lies outside the reals
 /// that round to `stored`. At most |stored - truth|; infinite for a NaN, unless that is
 /// what overflows in dtype. If a kernel rounds z to

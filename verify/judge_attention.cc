@@ -57,45 +57,45 @@ class Judge {
 
   // A kernel whose row is shifted computes the shifted number and rounds it once more, in its
   // arithmetic, than the bound knows: u of what it stored.
-  double UseOf(size_t i, double shift) const {
+  double UseOf(size_t i, DoubleDouble shift) const {
     if (IsMasked(i)) return UseOf(i);
-    const double more = UnitRoundoff(contract_.rotate) * std::fabs(attended_.out.Value(i));
-    return Use(Excess(i, truth_.values[i] + DoubleDouble{shift, 0}), limits_[i].excess + more);
+    return Use(Excess(i, truth_.values[i] + shift), limits_[i].excess + ShiftedRounding(i));
   }
 
-  // The shift that suits the row best, by the largest use: convex in the shift, so three points
-  // close in on it.
+  // A shift that leaves every element of the row within its limit: each of them allows an interval
+  // of shifts, and the middle of what they all allow is taken.
   struct Shift {
-    double by, use;
+    DoubleDouble by;
+    double use;
   };
-  std::optional<Shift> BestShift(Row row) const {
-    double low = HUGE_VAL, high = -HUGE_VAL;
+  std::optional<Shift> CommonShift(Row row) const {
+    const auto less = [](DoubleDouble a, DoubleDouble b) {
+      return a.high != b.high ? a.high < b.high : a.low < b.low;
+    };
+    DoubleDouble low{-HUGE_VAL, 0}, high{HUGE_VAL, 0};
     for (size_t i = row.begin; i < row.end; ++i) {
       if (IsMasked(i)) continue;
-      const double difference = attended_.out.Value(i) - truth_.values[i].high;
-      if (!std::isfinite(difference)) return std::nullopt;
-      low = std::min(low, difference);
-      high = std::max(high, difference);
+      const double got = attended_.out.Value(i);
+      const double allowed = limits_[i].excess + ShiftedRounding(i);
+      if (!std::isfinite(got)) return std::nullopt;
+      if (std::isinf(allowed)) continue;
+      const RoundingReach reach = ReachOf(attended_.out.dtype(), contract_.store_rounding, got);
+      const DoubleDouble difference = DoubleDouble{got, 0} - truth_.values[i];
+      low = std::max(low, difference - DoubleDouble{reach.below + allowed, 0}, less);
+      high = std::min(high, difference + DoubleDouble{reach.above + allowed, 0}, less);
     }
-    if (!(low <= high)) return std::nullopt;
-    const auto worst = [&](double shift) {
-      double use = 0;
-      for (size_t i = row.begin; i < row.end; ++i) use = std::max(use, UseOf(i, shift));
-      return use;
-    };
-    for (int step = 0; step < 100 && low < high; ++step) {
-      const double third = (high - low) / 3;
-      if (worst(low + third) <= worst(high - third)) {
-        high -= third;
-      } else {
-        low += third;
-      }
-    }
-    const double by = low + (high - low) / 2;
-    return Shift{by, worst(by)};
+    if (less(high, low) || std::isinf(low.high)) return std::nullopt;
+    const DoubleDouble by = (low + high) * 0.5;
+    double use = 0;
+    for (size_t i = row.begin; i < row.end; ++i) use = std::max(use, UseOf(i, by));
+    return Shift{by, use};
   }
 
  private:
+  double ShiftedRounding(size_t i) const {
+    return UnitRoundoff(contract_.rotate) * std::fabs(attended_.out.Value(i));
+  }
+
   double Excess(size_t i, DoubleDouble truth) const {
     const double excess = RoundingIntervalExcess(attended_.out.dtype(), contract_.store_rounding,
                                                  attended_.out.Value(i), truth);
@@ -161,7 +161,7 @@ Finding HoldToBound(const Attended& attended, const EnclosedEach& truth,
   UseCollector collector(PositionsOf(attended));
   for (const Row row : RowsOf(attended)) {
     std::optional<Judge::Shift> shift;
-    if (MayShift(attended) && Over(judge, row)) shift = judge.BestShift(row);
+    if (MayShift(attended) && Over(judge, row)) shift = judge.CommonShift(row);
     const bool shifted = shift && shift->use <= 1;
     double largest = 0;
     for (size_t i = row.begin; i < row.end; ++i) {
@@ -180,7 +180,7 @@ Finding HoldToBound(const Attended& attended, const EnclosedEach& truth,
           witness.where += fmt::format(
               "; the whole row is off by {:.6g}, which softmax does not see: a kernel of that form "
               "declares rowshift",
-              shift->by);
+              shift->by.high);
         }
         return witness;
       });
@@ -197,9 +197,9 @@ RowShifts FindRowShifts(const Attended& attended, const EnclosedEach& truth,
   const Format format = FormatOf(attended.out.dtype());
   for (const Row row : RowsOf(attended)) {
     if (!Over(judge, row)) continue;
-    const std::optional<Judge::Shift> shift = judge.BestShift(row);
+    const std::optional<Judge::Shift> shift = judge.CommonShift(row);
     if (!shift || shift->use > 1) continue;
-    RowShifts one{1, std::fabs(shift->by), 0, 0};
+    RowShifts one{1, std::fabs(shift->by.high), 0, 0};
     for (size_t i = row.begin; i < row.end; ++i) {
       if (judge.IsMasked(i)) continue;
       one.spacing = std::max(one.spacing, Ulp(format, attended.out.Value(i)));

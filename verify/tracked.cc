@@ -1,6 +1,7 @@
 #include "posgauge/verify/tracked.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -21,6 +22,41 @@ constexpr double kLibraryError = 0x1p-51;
 // The bounds themselves are evaluated in binary64, in fewer than thirty operations each.
 double Upward(double bound) { return bound * (1 + 0x1p-47); }
 
+// Of every arithmetic, formed once: they are asked for at every operation.
+struct Limits {
+  double roundoff, underflow, flushed, largest;
+};
+
+const Limits& LimitsOf(Arithmetic arithmetic) {
+  constexpr size_t kCount = kVariantNames<Arithmetic>.size();
+  static const std::array<Limits, kCount> limits = [] {
+    std::array<Limits, kCount> all{};
+    for (size_t i = 0; i < kCount; ++i) {
+      const auto of = static_cast<Arithmetic>(i);
+      all[i] = {UnitRoundoff(of), UnderflowError(of, false), UnderflowError(of, true),
+                LargestFinite(of)};
+    }
+    return all;
+  }();
+  return limits[static_cast<size_t>(arithmetic)];
+}
+
+double LostBelow(Arithmetic arithmetic, bool flush) {
+  return flush ? LimitsOf(arithmetic).flushed : LimitsOf(arithmetic).underflow;
+}
+
+// Loss of a constant; nothing at first sight where a binary32 or binary64 number is kept as one.
+Loss LossOfConstant(Arithmetic arithmetic, bool flush, double value) {
+  constexpr double kSmallestNormal = 0x1p-126;
+  const bool normal = value == 0 || std::fabs(value) >= kSmallestNormal;
+  if (normal && arithmetic == Arithmetic::f64) return {};
+  if (normal && arithmetic == Arithmetic::f32 && std::fabs(value) <= LimitsOf(arithmetic).largest &&
+      static_cast<double>(static_cast<float>(value)) == value) {
+    return {};
+  }
+  return LossOf(arithmetic, flush, value);
+}
+
 const DeclaredArithmetic& Current() { return ArithmeticScope::Current(); }
 
 double Magnitude(const Tracked& x) { return std::fabs(x.value) + x.own; }
@@ -38,7 +74,7 @@ Tracked Finish(double value, double own, double before, double rounding, double 
   result.size = std::max(size, std::fabs(value));
   result.arithmetic = arithmetic;
   const bool overflows =
-      !(std::fabs(value) + result.own + result.error <= LargestFinite(arithmetic));
+      !(std::fabs(value) + result.own + result.error <= LimitsOf(arithmetic).largest);
   if (overflows) result.before = result.error = HUGE_VAL;
   return result;
 }
@@ -47,8 +83,8 @@ Tracked Finish(double value, double own, double before, double rounding, double 
 Tracked Rounded(double value, double own, double before, double size, Arithmetic arithmetic,
                 bool may_underflow) {
   const bool flush = Current().flush_to_zero;
-  const double lost = may_underflow || flush ? UnderflowError(arithmetic, flush) : 0;
-  const double rounding = UnitRoundoff(arithmetic) * (std::fabs(value) + own + before) + lost;
+  const double lost = may_underflow || flush ? LostBelow(arithmetic, flush) : 0;
+  const double rounding = LimitsOf(arithmetic).roundoff * (std::fabs(value) + own + before) + lost;
   return Finish(value, own, before, rounding, size, arithmetic);
 }
 
@@ -57,17 +93,17 @@ Tracked Rounded(double value, double own, double before, double size, Arithmetic
 Tracked Operand(const Tracked& x, Arithmetic arithmetic) {
   const bool flush = Current().flush_to_zero;
   if (x.IsConstant()) {
-    const Loss loss = LossOf(arithmetic, flush, x.value);
+    const Loss loss = LossOfConstant(arithmetic, flush, x.value);
     Tracked read = x;
     read.error = read.before = Upward(loss.relative * std::fabs(x.value) + loss.absolute);
-    if (std::fabs(x.value) > LargestFinite(arithmetic)) read.error = read.before = HUGE_VAL;
+    if (std::fabs(x.value) > LimitsOf(arithmetic).largest) read.error = read.before = HUGE_VAL;
     return read;
   }
   Tracked read = x;
   if (!Holds(arithmetic, x.arithmetic)) {
     read = Rounded(x.value, x.own, x.error, x.size, arithmetic, true);
   } else if (flush) {
-    read.error = Upward(x.error + UnderflowError(arithmetic, true));
+    read.error = Upward(x.error + LimitsOf(arithmetic).flushed);
   }
   read.before = read.error;
   return read;
@@ -76,7 +112,7 @@ Tracked Operand(const Tracked& x, Arithmetic arithmetic) {
 // The value of an operation on constants that the arithmetic holds, known exactly: only what the
 // arithmetic does not hold of it is lost.
 Tracked Folded(double value, Arithmetic arithmetic) {
-  const Loss loss = LossOf(arithmetic, Current().flush_to_zero, value);
+  const Loss loss = LossOfConstant(arithmetic, Current().flush_to_zero, value);
   return Finish(value, 0, 0, loss.relative * std::fabs(value) + loss.absolute, 0, arithmetic);
 }
 
@@ -86,13 +122,13 @@ Tracked FunctionResult(double value, double own, double before) {
   own += kLibraryError * std::fabs(value) + kUnderflow;
   if (arithmetic == Arithmetic::exact) return Finish(value, own, before, 0, 0, arithmetic);
   const double largest = std::fabs(value) + own + before;
-  if (!(largest <= LargestFinite(arithmetic))) {
+  if (!(largest <= LimitsOf(arithmetic).largest)) {
     return Finish(value, own, HUGE_VAL, 0, 0, arithmetic);
   }
-  const double ulp = arithmetic == Arithmetic::dd ? 2 * UnitRoundoff(arithmetic) * largest
+  const double ulp = arithmetic == Arithmetic::dd ? 2 * LimitsOf(arithmetic).roundoff * largest
                                                   : Ulp(FormatOf(arithmetic), largest);
   const bool flush = Current().flush_to_zero;
-  const double lost = flush ? UnderflowError(arithmetic, true) : 0;
+  const double lost = flush ? LimitsOf(arithmetic).flushed : 0;
   // Half an ulp is the rounding itself; what is beyond it is no rounding that a store could be.
   const double beyond = std::max(0.0, Current().function_ulps - 0.5) * ulp;
   return Finish(value, own, before + beyond, 0.5 * ulp + lost, 0, arithmetic);
@@ -233,15 +269,15 @@ Tracked Sigmoid(const Tracked& x) {
   const DeclaredArithmetic& current = Current();
   const double value = 1 / (1 + std::exp(-x.value));
   const Tracked read = Operand(x, current.functions);
-  const double u = UnitRoundoff(current.elementwise);
+  const double u = LimitsOf(current.elementwise).roundoff;
   const double ulps = current.functions == Arithmetic::exact
                           ? 0
-                          : 2 * current.function_ulps * UnitRoundoff(current.functions);
+                          : 2 * current.function_ulps * LimitsOf(current.functions).roundoff;
   const double own = std::min(1.0, read.own / 4 + 4 * kLibraryError * value) + kUnderflow;
-  const double tiny = UnderflowError(current.functions, current.flush_to_zero) +
-                      UnderflowError(current.elementwise, current.flush_to_zero);
+  const double tiny = LostBelow(current.functions, current.flush_to_zero) +
+                      LostBelow(current.elementwise, current.flush_to_zero);
   const double largest =
-      std::min(LargestFinite(current.functions), LargestFinite(current.elementwise));
+      std::min(LimitsOf(current.functions).largest, LimitsOf(current.elementwise).largest);
   const double moved = std::min(1.0, read.error / 4);
   const double before =
       moved + (value + own + moved) * (Compound(2, u) + ulps) + 2 * tiny + 1 / largest;
@@ -271,11 +307,10 @@ std::array<Tracked, 2> CosSin(const Tracked& x) {
   const Tracked read = Operand(x, current.functions);
   const double own = std::min(2.0, read.own) + kLibraryError;
   const double before = std::min(2.0, read.error);
-  const double ulps =
-      current.functions == Arithmetic::exact
-          ? 0
-          : current.function_ulps * std::ldexp(1.0, -Digits(current.functions)) +
-                (current.flush_to_zero ? UnderflowError(current.functions, true) : 0);
+  const double ulps = current.functions == Arithmetic::exact
+                          ? 0
+                          : current.function_ulps * std::ldexp(1.0, -Digits(current.functions)) +
+                                (current.flush_to_zero ? LimitsOf(current.functions).flushed : 0);
   const auto result = [&](double value) {
     return Finish(value, own, before, ulps, 1, current.functions);
   };
@@ -334,12 +369,12 @@ Tracked Sum(const std::vector<Tracked>& terms) {
   }
   if (terms.size() == 1) return Operand(terms[0], arithmetic);
   const auto count = static_cast<double>(terms.size());
-  const double u = UnitRoundoff(arithmetic);
+  const double u = LimitsOf(arithmetic).roundoff;
   const bool flush = Current().flush_to_zero;
   own += Compound(count - 1, kRoundoff) * magnitudes;
-  const double flushed = flush ? count * UnderflowError(arithmetic, true) : 0;
+  const double flushed = flush ? count * LimitsOf(arithmetic).flushed : 0;
   const double before = errors + Compound(count - 2, u) * magnitudes + flushed;
-  if (!(magnitudes <= LargestFinite(arithmetic))) {
+  if (!(magnitudes <= LimitsOf(arithmetic).largest)) {
     return Finish(value, own, HUGE_VAL, 0, size, arithmetic);
   }
   return Rounded(value, own, before * (1 + Compound(count, kRoundoff)), size, arithmetic, false);
@@ -359,7 +394,7 @@ std::vector<Tracked> SoftmaxMean(const std::vector<Tracked>& scores,
     Tracked of_kernel(highest.value);
     of_kernel.arithmetic = highest.arithmetic;
     Tracked difference = score + -of_kernel;
-    const double more = 2 * UnitRoundoff(arithmetic) * largest_error;
+    const double more = 2 * LimitsOf(arithmetic).roundoff * largest_error;
     difference.before = Upward(difference.before + more);
     difference.error = Upward(difference.error + more);
     Tracked weight = Exp(difference);
