@@ -59,12 +59,14 @@ def answers(asked, quantity, dtype, tensors, case):
 
     if quantity == "magnitude":
         return {name: asked.ask(name, dtype)[name] for name in OUTPUTS[quantity]}
-    if isinstance(asked, oracle.Attending):
+    if isinstance(asked, (oracle.Attending, oracle.GivenRows)):
         # Weights and vectors by their names, as the case has them.
         names = [name for name in tensors if name.startswith(case + "/") and "." not in name]
         held = "f64" if dtype == "i32" else dtype  # buckets: small integers
-        return asked.ask(quantity, held, **{name.split("/")[1]: items(tensors[name])
-                                             for name in names})
+        answered = asked.ask(quantity, held, **{name.split("/")[1]: items(tensors[name])
+                                                for name in names})
+        return {{"table": "rows", "embed": "out"}.get(name, name): wants
+                for name, wants in answered.items()}
     if quantity == "frequencies":
         return asked.ask(quantity, dtype)
     if quantity == "table":

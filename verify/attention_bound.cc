@@ -99,7 +99,9 @@ AttentionLimit LimitOf(const Contract& contract, const Tracked& number) {
       number.arithmetic == store && contract.store_rounding != StoreRounding::rtz;
   const double excess =
       (last_is_store ? number.before : number.error) + (flush ? UnderflowError(store, true) : 0);
-  const bool idle = Holds(store, number.arithmetic) && !number.IsConstant();
+  const bool idle = number.IsConstant()
+                        ? RoundTo(FormatOf(contract.store), number.value) == number.value
+                        : Holds(store, number.arithmetic);
   const double share = contract.store_rounding == StoreRounding::rne ? 1 : 2;
   const double largest = std::fabs(number.value) + number.own + number.error;
   const double rounding =

@@ -325,7 +325,7 @@ void CheckPositions(const Subject& subject, Positions positions, const CheckPlan
 // Products, or what costs as much, that one position takes.
 double WorkOf(const Subject& subject) {
   const AttentionQuantity quantity = subject.attention().quantity();
-  if (IsOfRows(quantity)) return 4 * static_cast<double>(WidthOf(subject.scheme()));
+  if (IsOfRows(quantity)) return 8 * static_cast<double>(WidthOf(subject.scheme()));
   if (quantity == AttentionQuantity::slopes) return HUGE_VAL;
   if (quantity == AttentionQuantity::buckets) return 1;
   // Two queries, about twenty-four keys, and for attention two products a pair.
