@@ -432,8 +432,8 @@ class KernelList {
   void AddScored() {
     const std::string_view name = Name(io), inside = Name(ComputeDtype(io));
     std::string inputs(kPositionInputs);
-    const std::vector<Weight> always = WeightsOf(Params{});
-    for (const Weight& weight : WeightsOf(WithEverySwitch<Params>())) {
+    const std::vector<Weight> always = WeightsOf(WithEverySwitch<Params>(false));
+    for (const Weight& weight : WeightsOf(WithEverySwitch<Params>(true))) {
       const bool optional = std::ranges::find(always, weight.name, &Weight::name) == always.end();
       inputs += fmt::format(" {}{}:{}{}", weight.name, optional ? "?" : "", name,
                             io == Dtype::f64 ? "" : ",f32");
@@ -449,7 +449,8 @@ class KernelList {
       of_bias = fmt::format("{} {}", angle, BiasArithmetic(Params{}));
     }
     const auto add = [&](std::string_view quantity, std::string_view more, auto* run) {
-      const bool bias = quantity == "bias" || io == Dtype::f64;
+      // A bias of 16 bits is held in binary32 before it is rounded to them.
+      const bool bias = (quantity == "bias" && SizeOf(io) > 2) || io == Dtype::f64;
       const std::string contract =
           fmt::format("position=exact {} store={}:rne flush=no", bias ? of_bias : of_scores, name);
       Add(fmt::format("fast.{}.{}.{}", quantity, Params::kName, name), quantity,

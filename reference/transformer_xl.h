@@ -1,12 +1,11 @@
 #pragma once
 
-#include <cmath>
-#include <map>
 #include <memory>
 #include <span>
 #include <utility>
 
 #include "posgauge/reference/attention.h"
+#include "posgauge/reference/by_offset.h"
 #include "posgauge/schemes/transformer_xl.h"
 
 namespace posgauge::transformer_xl {
@@ -21,44 +20,29 @@ class Waves {
     }
   }
 
-  /// Forms them; of slopes, which have no positions, there are none.
   void Evaluate() {
-    const ExactTensor *queries = inputs_->Find("query_positions"),
-                      *keys = inputs_->Find("key_positions");
-    if (queries == nullptr || keys == nullptr) return;
-    for (double query : queries->values) {
-      for (double key : keys->values) {
-        std::vector<R>& row = rows_[KeyOf(query, key)];
-        if (!row.empty()) continue;
-        R offset = R(query) - R(key);
-        if (params_->clamp_length) offset = Min(offset, R(*params_->clamp_length));
-        std::vector<R> cosines;
-        for (const R& frequency : frequency_) {
-          const auto [cos, sin] = CosSin(Angle(offset, frequency));
-          row.push_back(sin);
-          cosines.push_back(cos);
-        }
-        row.insert(row.end(), cosines.begin(), cosines.end());
+    rows_.Fill(*inputs_, [&](double query, double key) {
+      R offset = R(query) - R(key);
+      if (params_->clamp_length) offset = Min(offset, R(*params_->clamp_length));
+      std::vector<R> row, cosines;
+      for (const R& frequency : frequency_) {
+        const auto [cos, sin] = CosSin(Angle(offset, frequency));
+        row.push_back(sin);
+        cosines.push_back(cos);
       }
-    }
+      row.insert(row.end(), cosines.begin(), cosines.end());
+      return row;
+    });
   }
 
   /// [model_width].
-  const std::vector<R>& Row(double query_position, double key_position) const {
-    return rows_.at(KeyOf(query_position, key_position));
-  }
+  const std::vector<R>& At(double query, double key) const { return rows_.At(query, key); }
 
  private:
-  // Whole positions share what they have at one offset.
-  static std::pair<double, double> KeyOf(double query, double key) {
-    const bool whole = query == std::trunc(query) && key == std::trunc(key);
-    return {query - key, whole ? 0 : query};
-  }
-
   const Params* params_;
   const NamedInputs* inputs_;
   std::vector<R> frequency_;
-  std::map<std::pair<double, double>, std::vector<R>> rows_;
+  ByOffset<std::vector<R>> rows_;
 };
 
 template <class R>
@@ -81,7 +65,7 @@ class Head {
     std::vector<R> scores;
     for (int64_t key = 0; key < k.shape[0]; ++key) {
       const std::vector<R>& waves =
-          waves_->Row(in["query_positions"].At(query), in["key_positions"].At(key));
+          waves_->At(in["query_positions"].At(query), in["key_positions"].At(key));
       std::vector<R> terms;
       for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
         terms.push_back(content[static_cast<size_t>(c)] * R(k.At(key, head_, c)));

@@ -72,6 +72,7 @@ constexpr std::array<std::string_view, kCount> kNames = {"honest",
                                                          "cosines_first",
                                                          "index_wraps",
                                                          "no_mask",
+                                                         "score_scale",
                                                          "bias_left",
                                                          "values_missing",
                                                          "clip_short",
@@ -439,7 +440,7 @@ std::string AllWeights(const std::variant<Params...>*) {
     for (const Weight& weight : WeightsOf(params)) names.emplace(weight.name);
   };
   const auto add_of = [&]<class P>(const P*) {
-    if constexpr (Attends<P>) add(WithEverySwitch<P>());
+    if constexpr (Attends<P>) add(WithEverySwitch<P>(true));
   };
   (add_of(static_cast<const Params*>(nullptr)), ...);
   std::string text;

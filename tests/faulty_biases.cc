@@ -309,7 +309,7 @@ struct Library {
     std::vector<Weight> weights;
     if (scheme == "t5") weights = t5::Params().Weights();
     if (scheme == "fire") weights = fire::Params().Weights();
-    if (scheme == "kerple") weights = WithEverySwitch<kerple::Params>().Weights();
+    if (scheme == "kerple") weights = WithEverySwitch<kerple::Params>(true).Weights();
     for (const Weight& weight : weights) text += fmt::format(" {}?:f64", weight.name);
     return text;
   }

@@ -140,7 +140,7 @@ TEST(UnrotatedConfig, SaysWhatWhereAndWhatWouldBeRight) {
             "config.json: attn_config.prefix_lm is not supported: which keys are visible then "
             "depends on the prompt");
   EXPECT_EQ(with("alibi_bias_max", 0),
-            "config.json: alibi: max_bias must be above 0 and at most 1024, got 0");
+            "config.json: alibi.max_bias must be above 0 and at most 1024, got 0");
   EXPECT_EQ(refusal({{"model_type", "bloom"}, {"n_embed", 100}, {"n_head", 3}}),
             "config.json: n_embed must be a multiple of 3 heads, got 100");
   EXPECT_EQ(refusal({{"model_type", "bloom"}, {"n_embed", 128}}), "config.json: n_head is missing");

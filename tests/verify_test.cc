@@ -19,6 +19,12 @@
 namespace posgauge {
 namespace {
 
+std::string SchemeNames() {
+  std::vector<std::string> names;
+  for (const SchemeInfo& info : AllSchemes()) names.push_back(info.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
 // What `act` is refused with, or "accepted".
@@ -673,13 +679,10 @@ TEST(repro, MalformedIdsAreRefusedByPart) {
        "'c/k/rope/p1/h4/s1/'"},
       {"/k/rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
       {"c//rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
-      {"c/k/rpe/p1/h4/s1",
-       "scheme must be one of linear, llama3, longrope, ntk, proportional, rope, sinusoidal, yarn, "
-       "got "
-       "\"rpe\""},
-      {"c/k//p1/h4/s1",
-       "scheme must be one of linear, llama3, longrope, ntk, proportional, rope, sinusoidal, yarn, "
-       "got \"\""},
+      {"c/k/rpe/p1/h4/s1", "scheme must be one of " + SchemeNames() +
+                               ", got "
+                               "\"rpe\""},
+      {"c/k//p1/h4/s1", "scheme must be one of " + SchemeNames() + ", got \"\""},
       {"c/k/rope,base/p1/h4/s1", "a setting must be field=value, got \"base\""},
       {"c/k/rope,bass=1/p1/h4/s1",
        "rope has no field \"bass\": its fields are head_dim, rotary_dim, rotary_offset, pairing, "
@@ -765,9 +768,9 @@ TEST(case_file, RefusesWhatIsNoCase) {
       {R"({"scheme": 1, "quantity": 2})", {}, "posgauge_case must hold a scheme and a quantity"},
       {R"({"scheme": {"scheme": "rpe"}, "quantity": "table"})",
        {},
-       "scheme must be one of linear, llama3, longrope, ntk, proportional, rope, sinusoidal, yarn, "
-       "got "
-       "\"rpe\""},
+       "scheme must be one of " + SchemeNames() +
+           ", got "
+           "\"rpe\""},
       {metadata("spin"), {}, unknown},
       {metadata("table"), {}, "needs a tensor positions of one axis"},
       {metadata("table"),

@@ -35,12 +35,13 @@ std::vector<Weight> WeightsOf(const Params& params) {
   }
 }
 
-/// Parameters with every switch on: what a scheme may take at most.
+/// Parameters with every switch on or off: weights that some parameters call for are those of one
+/// and not of the other.
 template <class Params>
-Params WithEverySwitch() {
+Params WithEverySwitch(bool on) {
   Params params;
-  Params::Fields(params, [](std::string_view, auto& field, auto&&...) {
-    if constexpr (std::is_same_v<decltype(field), bool&>) field = true;
+  Params::Fields(params, [on](std::string_view, auto& field, auto&&...) {
+    if constexpr (std::is_same_v<decltype(field), bool&>) field = on;
   });
   return params;
 }
