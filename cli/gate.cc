@@ -48,6 +48,14 @@ std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
                           : fmt::format("{} channels", WidthOf(scheme));
 }
 
+// "a, b, c and 5 more"; --json has all.
+std::string FirstOf(const std::vector<std::string>& names) {
+  constexpr size_t kMost = 4;
+  if (names.size() <= kMost + 1) return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{} and {} more", fmt::join(names.begin(), names.begin() + kMost, ", "),
+                     names.size() - kMost);
+}
+
 class Gate {
  public:
   explicit Gate(const Options& options)
@@ -88,10 +96,12 @@ class Gate {
     const CheckPlan plan = PlanFor(group);
     std::vector<Subject> subjects;
     std::vector<const KernelInfo*> serving;
-    std::map<std::string, std::vector<std::string>> left_out;  // by reason
+    std::map<std::string, std::vector<std::string>> left_out,
+        told;  // by reason; as the text says it
     for (const KernelInfo& info : kernels_) {
       if (const std::string why = info.WhyNot(group.scheme); !why.empty()) {
         left_out[why].push_back(info.name);
+        told[info.schemes.empty() ? why : "serves other schemes"].push_back(info.name);
         continue;
       }
       subjects.emplace_back(info, group.scheme);
@@ -123,8 +133,10 @@ class Gate {
       report_.kernels.push_back(KernelJson(result, group));
       Record(group, plan, result);
     }
+    for (const auto& [why, names] : told) {
+      report_.summaries.push_back(fmt::format("  left out, {}: {}", why, FirstOf(names)));
+    }
     for (const auto& [why, names] : left_out) {
-      report_.summaries.push_back(fmt::format("  left out, {}: {}", why, fmt::join(names, ", ")));
       report_.left_out.push_back({{"layers", group.kind}, {"why", why}, {"kernels", names}});
     }
     coverage_.Add(group, results, options_.require.Adequate());

@@ -52,20 +52,6 @@ inline void ExpectGoodKernels(const Scheme& scheme) {
   }
 }
 
-/// The laws for any parameters and any kernel that serves them.
-template <class Params>
-bool RowLawsHoldForAny(const rc::Gen<Params>& any_params) {
-  std::vector<std::string> of_rows;
-  for (const std::string& name : GoodKernels()) {
-    if (AnyKernel(name).Serves(Params{})) of_rows.push_back(name);
-  }
-  return rc::check("every law holds for every good kernel of these rows", [&] {
-    const Scheme scheme = *any_params;
-    RC_LOG() << ToJson(scheme) << '\n';
-    RequireLaws(*rc::gen::elementOf(of_rows), scheme);
-  });
-}
-
 /// The named fault is found, in every quantity and dtype that the laws named are of, by each of
 /// these laws, and by the contract where that is among the words.
 inline void ExpectFound(const Scheme& scheme,

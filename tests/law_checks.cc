@@ -63,6 +63,19 @@ const std::vector<std::string>& GoodKernels() {
   return names;
 }
 
+std::vector<std::string> GoodKernelsOf(const Scheme& scheme) {
+  static const std::vector<KernelInfo> good = [] {
+    std::vector<KernelInfo> infos;
+    for (const std::string& name : GoodKernels()) infos.push_back(AnyKernel(name));
+    return infos;
+  }();
+  std::vector<std::string> serving;
+  for (const KernelInfo& info : good) {
+    if (info.Serves(scheme)) serving.push_back(info.name);
+  }
+  return serving;
+}
+
 KernelInfo AnyKernel(std::string_view name) {
   for (const posgauge_kernel& kernel : Fast()) {
     if (name == kernel.name) return KernelInfo(kernel);
@@ -85,7 +98,6 @@ Verdict CheckStandardLaw(std::string_view law, const Subject& subject, const Cas
 void RequireLaws(std::string_view kernel, const Scheme& scheme) {
   const KernelInfo info = AnyKernel(kernel);
   RC_LOG() << kernel << '\n';
-  if (!info.Serves(scheme)) return;
   const Subject subject(info, scheme);
   const std::vector<Subject> partners = HonestPartners(subject);
   LawCase law_case = *AnyLawCase(subject, {.rows = 2, .heads = 2, .largest_position = 1 << 20});

@@ -126,7 +126,7 @@ TEST(learned, FaultyKernelsAreFound) {
                        {"nan_spreads", "unread_rows"}});
 }
 
-TEST(learned, LawsHoldForAnyParameters) { EXPECT_TRUE(RowLawsHoldForAny(AnyParams())); }
+TEST(learned, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(AnyParams())); }
 
 TEST(learned, GeneratedParametersAreValid) {
   EXPECT_TRUE(rc::check([] { (*AnyParams()).Validate(); }));

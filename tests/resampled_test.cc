@@ -195,7 +195,7 @@ TEST(resampled, FaultyKernelsAreFound) {
   ExpectFound(ParseScheme("resampled", wide), {{"antialias_ignored", "contract"}});
 }
 
-TEST(resampled, LawsHoldForAnyParameters) { EXPECT_TRUE(RowLawsHoldForAny(AnyParams())); }
+TEST(resampled, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(AnyParams())); }
 
 TEST(resampled, GeneratedParametersAreValid) {
   EXPECT_TRUE(rc::check([] { (*AnyParams()).Validate(); }));

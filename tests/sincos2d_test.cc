@@ -104,7 +104,7 @@ TEST(sincos2d, FaultyKernelsAreFound) {
                        {"not_unit", "contract unit origin"}});
 }
 
-TEST(sincos2d, LawsHoldForAnyParameters) { EXPECT_TRUE(RowLawsHoldForAny(AnyParams())); }
+TEST(sincos2d, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(AnyParams())); }
 
 TEST(sincos2d, GeneratedParametersAreValid) {
   EXPECT_TRUE(rc::check([] { (*AnyParams()).Validate(); }));

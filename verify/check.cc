@@ -330,13 +330,15 @@ double WorkOf(const Subject& subject) {
   if (quantity == AttentionQuantity::buckets) return 1;
   // Two queries, about twenty-four keys, and for attention two products a pair.
   const Attention& attention = AttentionOf(subject.scheme());
-  if (quantity == AttentionQuantity::bias) return 48 * static_cast<double>(attention.heads);
-  // Weights of a matrix meet every key, by products that are cheaper.
-  double work = 96 * static_cast<double>(attention.heads * attention.head_dim);
+  double weights = 0;
   for (const Weight& weight : WeightsOf(subject.scheme())) {
-    work += 6 * static_cast<double>(weight.Elements());
+    weights += static_cast<double>(weight.Elements());
   }
-  return work;
+  if (quantity == AttentionQuantity::bias) {
+    return 48 * (static_cast<double>(attention.heads) + weights);
+  }
+  // Those of a matrix meet every key, by products that are cheaper.
+  return 96 * static_cast<double>(attention.heads * attention.head_dim) + 6 * weights;
 }
 
 // Positions that a quantity is checked at: all that the scheme has, or as many as keep the work
