@@ -273,7 +273,7 @@ LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, in
 }
 
 std::vector<LawCase> StandardCases(const Subject& subject, const CasePlan& plan, uint64_t seed) {
-  int64_t count = plan.cases;
+  CasePlan drawn = plan;
   if (ActsInAttention(subject.scheme())) {
     // A case has all heads of the model and its weights: of a wide model two tell as much as many
     // of a narrow one.
@@ -282,11 +282,12 @@ std::vector<LawCase> StandardCases(const Subject& subject, const CasePlan& plan,
     int64_t work = attention.heads * attention.head_dim;
     for (const Weight& weight : WeightsOf(subject.scheme())) work += weight.Elements() / 8;
     const int64_t share = kChannels * plan.cases / work;
-    count = std::min(plan.cases, std::max<int64_t>(2, share));
+    drawn.cases = std::min(plan.cases, std::max<int64_t>(2, share));
+    if (share < 2) drawn.rows = std::min<int64_t>(plan.rows, 4);
   }
   std::vector<LawCase> cases;
-  for (int64_t number = 0; number < count; ++number) {
-    cases.push_back(DrawCase(subject, plan, seed, number));
+  for (int64_t number = 0; number < drawn.cases; ++number) {
+    cases.push_back(DrawCase(subject, drawn, seed, number));
   }
   return cases;
 }
