@@ -114,8 +114,8 @@ void CopyBytes(const void* from, size_t count, bool stream, void* to);
 void FlushStream();
 
 /// out[j] = scale <q, k_j> factors[j] + bias[j], [keys], or without factors where they are null: k
-/// of dtype io, its channels contiguous, keys key_stride elements apart; q, factors, bias and out of
-/// ComputeDtype(io). Error: see scores-inl.h. Sums depend on the number of lanes.
+/// of dtype io, its channels contiguous, keys key_stride elements apart; q, factors, bias and out
+/// of ComputeDtype(io). Error: see scores-inl.h. Sums depend on the number of lanes.
 void ScoreRow(Dtype io, const void* q, const void* k, int64_t key_stride, size_t channels,
               size_t keys, double scale, const void* factors, const void* bias, void* out);
 
