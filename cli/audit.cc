@@ -153,15 +153,14 @@ int Execute(const Options& options) {
           "--phase must be a finite number above 0, got {}", options.phase);
   const Contract contract =
       options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
-  const int64_t largest = options.plan.Largest(model);
   Report report{.command = "audit", .target = model.source};
   nlohmann::ordered_json groups = nlohmann::ordered_json::array();
   if (!options.report.as_json) {
     for (const std::string& note : model.notes) fmt::print("note: {}\n", note);
   }
   for (const LayerGroup& group : model.groups) {
-    const std::vector<double> positions =
-        PlanPositions(options.plan.positions, largest, {}, options.plan.seed);
+    const std::vector<double> positions = PlanPositions(
+        options.plan.positions, options.plan.Largest(model, group), {}, options.plan.seed);
     const Audit audit = Run(group, contract, positions, options);
     groups.push_back(AuditJson(group, contract, audit, options));
     report.verdicts.push_back(

@@ -42,17 +42,14 @@ void PlanOptions::Validate() const {
   Require(heads >= 1 && heads <= 4096, "--heads must be in 1..4096, got {}", heads);
 }
 
-int64_t PlanOptions::Largest(const ModelConfig& model) const {
-  int64_t last = max_position.value_or(model.Positions() - 1);
-  for (const LayerGroup& group : model.groups) {
-    const std::optional<int64_t> count = PositionCount(group.scheme);
-    if (!count) continue;
-    Require(!max_position || *max_position < *count,
-            "--max-position must be at most {}, the last of {}, got {}", *count - 1,
-            Name(group.scheme), *max_position);
-    last = std::min(last, *count - 1);
-  }
-  return last;
+int64_t PlanOptions::Largest(const ModelConfig& model, const LayerGroup& group) const {
+  const int64_t last = max_position.value_or(group.positions.value_or(model.Positions()) - 1);
+  const std::optional<int64_t> count = PositionCount(group.scheme);
+  if (!count) return last;
+  Require(!max_position || *max_position < *count || model.groups.size() > 1,
+          "--max-position must be at most {}, the last of {}, got {}", *count - 1,
+          Name(group.scheme), last);
+  return std::min(last, *count - 1);
 }
 
 void BudgetOption::AddTo(CLI::App& command) {

@@ -28,7 +28,7 @@ struct PlanOptions {
   void Validate() const;
 
   /// --max-position, else the last position of the config, else 131071, in tokens.
-  int64_t Largest(const ModelConfig& model) const;
+  int64_t Largest(const ModelConfig& model, const LayerGroup& group) const;
 };
 
 /// --budget: spacings of the dtype that count as adequate.

@@ -101,19 +101,26 @@ Findings JudgeAddition(const CaseFile& asked, const Safetensors& result, const O
   return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget.spacings)};
 }
 
+// The position that a case of attention stands for; 0 of slopes and of rows, which have their own.
+double FarthestQuery(const NamedInputs& inputs) {
+  const ExactTensor* queries = inputs.Find("query_positions");
+  return queries == nullptr || queries->values.empty() ? 0 : std::ranges::max(queries->values);
+}
+
 Findings JudgeAttention(const CaseFile& asked, const Safetensors& result, const Options& options,
                         Contract* contract) {
   const ExactAttention exact(asked.scheme);
   const auto quantity = ParseVariant<AttentionQuantity>("quantity", asked.quantity);
   const std::vector<int64_t> shape = exact.CheckInputs(quantity, asked.inputs);
+  const double farthest = FarthestQuery(asked.inputs);
   if (quantity == AttentionQuantity::buckets) {
     const auto at = result.tensors.find(asked.quantity);
     if (at == result.tensors.end() || at->second.shape() != shape || IsFloat(at->second.dtype())) {
       throw FormatError(fmt::format("{}: needs a tensor {} of integers [{}]", options.result_path,
                                     asked.quantity, fmt::join(shape, ", ")));
     }
-    const Finding finding =
-        HoldToIntegers({quantity, asked.inputs, at->second, 0, false}, exact.Buckets(asked.inputs));
+    const Finding finding = HoldToIntegers({quantity, asked.inputs, at->second, farthest, false},
+                                           exact.Buckets(asked.inputs));
     *contract = Contract::Default(Dtype::f64);
     return {finding, finding};
   }
@@ -122,7 +129,7 @@ Findings JudgeAttention(const CaseFile& asked, const Safetensors& result, const 
   const EnclosedEach truth = exact.Enclose(quantity, asked.inputs);
   const std::vector<AttentionLimit> limits =
       AttentionBound(*contract, asked.scheme).Limits(quantity, asked.inputs, shape);
-  const Attended attended{quantity, asked.inputs, out, 0, options.rowshift};
+  const Attended attended{quantity, asked.inputs, out, farthest, options.rowshift};
   return {HoldToBound(attended, truth, limits, *contract),
           HoldToBudget(attended, truth, limits, options.budget.spacings)};
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <set>
 
 #include <fmt/format.h>
 
@@ -83,14 +84,14 @@ class Gate {
   CheckPlan PlanFor(const LayerGroup& group) const {
     std::vector<int64_t> lengths = LengthsOf(group.scheme);
     if (model_.max_position) lengths.push_back(*model_.max_position);
-    const int64_t largest = Largest();
+    const int64_t largest = Largest(group);
     const int64_t count = options_.exhaustive ? largest + 1 : options_.plan.positions;
     return {PlanPositions(count, largest, lengths, options_.plan.seed), options_.plan.heads,
             options_.plan.seed, options_.budget.spacings,
             std::min<int64_t>(model_.num_attention_heads.value_or(0), 4096)};
   }
 
-  int64_t Largest() const { return options_.plan.Largest(model_); }
+  int64_t Largest(const LayerGroup& group) const { return options_.plan.Largest(model_, group); }
 
   void RunGroup(const LayerGroup& group) {
     const CheckPlan plan = PlanFor(group);
@@ -110,7 +111,7 @@ class Gate {
     report_.facts.push_back(Text(group.scheme));
     report_.facts.push_back(
         fmt::format("layers {}; {} positions in 0..{}, {}, seed {}; {}", group.kind,
-                    plan.positions.size(), Largest(), Widths(group.scheme, plan), plan.seed,
+                    plan.positions.size(), Largest(group), Widths(group.scheme, plan), plan.seed,
                     golden_ ? fmt::format("{} golden files for it", golden_->CountFor(group.scheme))
                             : fmt::format("no golden vectors at {}", options_.golden)));
     const std::string title = fmt::format("{} kernels", Name(group.scheme));
@@ -121,7 +122,7 @@ class Gate {
     std::vector<KernelResult> results;
     for (size_t i = 0; i < subjects.size(); ++i) {
       results.push_back({serving[i], std::move(checks[i]),
-                         CheckLawsOf(subjects[i], subjects, plan, Largest()),
+                         CheckLawsOf(subjects[i], subjects, plan, Largest(group)),
                          golden_ ? golden_->Check(subjects[i]) : std::vector<Verdict>{},
                          subjects[i].NotCovered()});
     }
@@ -165,8 +166,8 @@ class Gate {
       ReproId id{.check = verdict.check,
                  .kernel = verdict.subject,
                  .scheme = group.scheme,
-                 .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()), Largest(),
-                                            model_.max_position},
+                 .positions = ReproId::Plan{static_cast<int64_t>(plan.positions.size()),
+                                            Largest(group), model_.max_position},
                  .heads = single ? result.check.heads : plan.heads,
                  .seed = plan.seed};
       if (single && verdict.first_failure && verdict.first_failure->positioned)
@@ -293,17 +294,18 @@ class Gate {
   // Between two sampled positions anything may happen: the horizon is then an upper limit.
   std::string Adequacy() const {
     const std::string horizon =
-        *horizon_ < 0 ? "none of the positions"
-                      : fmt::format("up to position {}{}", *horizon_,
+        *horizon_ < 0 ? "no position"
+                      : fmt::format("position {}{}", *horizon_,
                                     options_.exhaustive ? ", every one of them checked"
                                                         : " at most, being sampled");
     const double budget = options_.budget.spacings;
     if (inadequate_.empty()) {
-      return fmt::format("all kernels are within {:g} spacings of exact arithmetic {}", budget,
-                         horizon);
+      return fmt::format("all kernels are within {:g} spacings of exact arithmetic up to {}",
+                         budget, horizon);
     }
-    return fmt::format("not within {:g} spacings of exact arithmetic everywhere: {}; all are {}",
-                       budget, fmt::join(inadequate_, ", "), horizon);
+    return fmt::format(
+        "not within {:g} spacings of exact arithmetic everywhere: {}; all of them are up to {}",
+        budget, fmt::join(std::set(inadequate_.begin(), inadequate_.end()), ", "), horizon);
   }
 
   Options options_;

@@ -222,7 +222,8 @@ int Make(const MakeOptions& options) {
     if (quantities.empty() && IsRotary(group.scheme)) {
       quantities = {"frequencies", "magnitude", "table", "rotate"};
     } else if (quantities.empty() && ActsInAttention(group.scheme)) {
-      quantities = {"bias"};
+      const bool biased = ExactAttention(group.scheme).Yields(AttentionQuantity::bias);
+      quantities = {biased ? "bias" : "scores"};
     } else if (quantities.empty() && HasEquations(group.scheme)) {
       quantities = {"table", "embed"};
     } else if (quantities.empty()) {
@@ -261,7 +262,7 @@ void AddGoldenMake(CLI::App& golden, int& exit_code) {
           "--quantity", options->quantities,
           "frequencies, magnitude, table, rotate, rotate_backward, scores, embed, slopes, "
           "buckets, bias, attention; if not given frequencies, magnitude, table and rotate, "
-          "or table and embed of rows, or bias of scores")
+          "or table and embed of rows, or bias, or scores where there is no bias")
       ->delimiter(',');
   command
       ->add_option("--positions", options->positions,

@@ -64,7 +64,10 @@ ModelConfig SchemeOptions::Resolve() const {
           config.empty() ? "give a model's config.json, or --scheme NAME"
                          : "give a config or --scheme, not both");
   ModelConfig model = config.empty() ? FromScheme(*this) : FromConfig(*this);
-  if (!config.empty() && !model.max_position) {
+  const auto is_open = [](const LayerGroup& group) {
+    return !group.positions && !PositionCount(group.scheme);
+  };
+  if (!config.empty() && !model.max_position && std::ranges::any_of(model.groups, is_open)) {
     model.notes.push_back(
         "the config gives no max_position_embeddings: 131072 tokens are taken where no other "
         "number "

@@ -27,6 +27,11 @@ nlohmann::ordered_json ToRecord(const SchemeInfo& scheme) {
     if (!field.choices.empty()) entry["choices"] = field.choices;
     record["fields"].push_back(std::move(entry));
   }
+  if (!scheme.weights.empty()) record["weights"] = nlohmann::ordered_json::array();
+  for (const Weight& weight : scheme.weights) {
+    record["weights"].push_back(
+        {{"name", weight.name}, {"shape", weight.shape}, {"description", weight.description}});
+  }
   return record;
 }
 
@@ -37,6 +42,12 @@ void PrintFields(const SchemeInfo& scheme) {
         field.choices.empty() ? field.type : fmt::format("{}", fmt::join(field.choices, "|"));
     const std::string if_none = field.default_value == "null" ? "not set" : field.default_value;
     fmt::print("  {}  ({}; default {})\n      {}\n", field.name, type, if_none, field.description);
+  }
+  if (!scheme.weights.empty()) {
+    fmt::print("takes with every call (shapes of the default fields, all switches on)\n");
+  }
+  for (const Weight& weight : scheme.weights) {
+    fmt::print("  {} [{}]  {}\n", weight.name, fmt::join(weight.shape, ", "), weight.description);
   }
 }
 

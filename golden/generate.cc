@@ -91,6 +91,11 @@ template <class Exact>
 void ComputeCase(const Scheme& scheme, const Exact& exact, Case& golden_case) {
   CheckInputs(scheme, golden_case);
   const std::vector<int64_t> shape = OutputShape(scheme, golden_case);
+  constexpr double kMost = 1 << 26;
+  double count = 1;
+  for (int64_t extent : shape) count *= static_cast<double>(extent);
+  Require(count <= kMost, "case {} would have {:.0f} values of {}, at most {:.0f} fit in a file",
+          golden_case.id, count, VariantName(golden_case.quantity), kMost);
   const std::vector<std::string> names = OutputsOf(scheme, golden_case.quantity);
   golden_case.outputs.clear();
   bool undecided = false;

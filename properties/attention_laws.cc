@@ -212,6 +212,38 @@ Verdict CheckZeroWeights(const Subject& subject, const LawCase& c) {
   return comparisons.Take();
 }
 
+// Of a kernel whose rows may be off by a number of their own: the differences within a row. Each
+// value was rounded where the row stands, once in its arithmetic and once to its dtype.
+void CompareWithinRows(Comparisons& comparisons, const Contract& contract,
+                       const AttentionAnswer& got, const AttentionAnswer& want) {
+  const double u =
+      UnitRoundoff(contract.rotate) + UnitRoundoff(ArithmeticOf(contract.store)) + 0x1p-52;
+  for (AttentionPlace place : PlacesOf(want.quantity, want.out.shape())) {
+    AttentionPlace first = place;
+    first.last = 0;
+    const double a = got.Value(place), b = want.Value(place);
+    const double a_first = got.Value(first), b_first = want.Value(first);
+    const auto describe = [&] {
+      return Witness{.where = got.Text(place) + " less the row's first key",
+                     .got = HexFloat(a - a_first),
+                     .want = HexFloat(b - b_first)};
+    };
+    if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(a_first + b_first)) {
+      comparisons.AddExact(want.QueryPosition(place), a == b, describe);
+      continue;
+    }
+    double allowed = 0, size = 0;
+    for (const AttentionAnswer* answer : {&got, &want}) {
+      for (const AttentionPlace at : {place, first}) {
+        allowed += answer->Limit(at) + u * std::fabs(answer->Value(at));
+        size = std::max(size, answer->Size(at));
+      }
+    }
+    comparisons.Add(want.QueryPosition(place), std::fabs((a - a_first) - (b - b_first)), allowed,
+                    size, describe);
+  }
+}
+
 Verdict CheckTranslation(const Subject& subject, const LawCase& c) {
   const AttentionAnswer before(subject, InputsOf(subject, c));
   NamedInputs moved = before.inputs;
@@ -220,6 +252,12 @@ Verdict CheckTranslation(const Subject& subject, const LawCase& c) {
   }
   const AttentionAnswer after(subject, moved);
   Comparisons comparisons;
+  const bool has_rows =
+      before.quantity == AttentionQuantity::bias || before.quantity == AttentionQuantity::scores;
+  if (has_rows && subject.info().Declares("rowshift")) {
+    CompareWithinRows(comparisons, subject.info().contract, after, before);
+    return comparisons.Take();
+  }
   for (AttentionPlace place : PlacesOf(before.quantity, before.out.shape())) {
     CompareWithin(comparisons, after, place, before, place);
   }

@@ -210,6 +210,40 @@ TEST(alibi, RowShiftIsHarmlessWhereDeclared) {
   EXPECT_EQ(declared.adequate->outcome, Outcome::fail);
 }
 
+// Rows of the key form move with the positions; their differences do not.
+TEST(alibi, TranslationLooksAtDifferencesWhereRowsMayShift) {
+  posgauge_kernel kernel = *AnyKernel("fast.bias.alibi.f32").kernel;
+  static const posgauge_kernel honest = kernel;
+  kernel.run = [](const posgauge_call* call, char* why, size_t size) {
+    std::vector<posgauge_scalar> scalars(call->scalars, call->scalars + call->num_scalars);
+    for (posgauge_scalar& scalar : scalars) {
+      if (std::string_view(scalar.name) == "form") scalar.value = 2;  // key
+    }
+    posgauge_call changed = *call;
+    changed.scalars = scalars.data();
+    return honest.run(&changed, why, size);
+  };
+  const Scheme scheme = Alibi({"heads=4", "head_dim=4"});
+  EXPECT_EQ(CheckStandardLaw("translation", Subject(KernelInfo(kernel), scheme), {}).outcome,
+            Outcome::fail);
+  kernel.invariances = "rowshift";
+  const Verdict declared = CheckStandardLaw("translation", Subject(KernelInfo(kernel), scheme), {});
+  EXPECT_EQ(declared.outcome, Outcome::pass) << Line(declared);
+  // Positions in bf16 change the differences too.
+  posgauge_kernel faulty = *FaultyKernel("faulty.position_bf16.bias.f32").kernel;
+  faulty.invariances = "rowshift";
+  EXPECT_EQ(CheckStandardLaw("translation", Subject(KernelInfo(faulty), scheme), {}).outcome,
+            Outcome::fail);
+}
+
+TEST(alibi, ForgottenMasksAreNotAdequate) {
+  const KernelInfo info = FaultyKernel("faulty.no_mask.scores.f32");
+  const KernelCheck check =
+      CheckKernels({Subject(info, Alibi({"heads=4", "head_dim=4"}))}, {.positions = {1, 100}})[0];
+  EXPECT_EQ(check.keeps_contract.outcome, Outcome::fail);
+  EXPECT_EQ(check.adequate->outcome, Outcome::fail);
+}
+
 TEST(alibi, ShiftedRowsThatAreWrongStillFail) {
   posgauge_kernel kernel = *FaultyKernel("faulty.short_sighted.bias.f32").kernel;
   kernel.invariances = "rowshift";

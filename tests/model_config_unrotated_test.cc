@@ -112,7 +112,15 @@ TEST(UnrotatedConfig, WhisperAddsWavesInTheEncoderAndATableInTheDecoder) {
   EXPECT_EQ(model.groups[0].scheme,
             Scheme(sinusoidal::Params{
                 .width = 768, .layout = sinusoidal::Layout::halves, .frequency_shift = 1}));
+  EXPECT_EQ(model.groups[0].positions, 1500);
   EXPECT_EQ(model.groups[1].scheme, Scheme(learned::Params{.width = 768, .rows = 448}));
+}
+
+TEST(UnrotatedConfig, AModelOfWhichNothingIsKnownIsToldSo) {
+  const json vit = {{"model_type", "vit"}, {"hidden_size", 768}, {"num_attention_heads", 12}};
+  EXPECT_EQ(Refusal(vit.dump()),
+            "config.json: model_type \"vit\" is not known, and no key of the config tells of its "
+            "positions: give --scheme NAME, or --pairing half or interleaved if it rotates");
 }
 
 TEST(UnrotatedConfig, NoEncodingIsAScheme) {

@@ -84,6 +84,17 @@ NamedInputs PlanAttention(const Scheme& scheme, const ExactAttention& exact,
   } else {
     keys.insert(position + 1);
   }
+  const bool by_bucket =
+      quantity == AttentionQuantity::buckets || quantity == AttentionQuantity::bias;
+  if (const auto starts = exact.ReadyMade("thresholds", Dtype::f64); by_bucket && starts) {
+    // The last distance of every bucket and the first of the next, to both sides.
+    for (double start : starts->values) {
+      for (double distance : {start - 1, start}) {
+        if (distance >= 0 && distance <= position) keys.insert(position - distance);
+        if (distance >= 0 && !attention.causal) keys.insert(position + distance);
+      }
+    }
+  }
   NamedInputs inputs;
   const auto put = [&](const char* name, const std::set<double>& positions) {
     inputs.tensors[name] = {{static_cast<int64_t>(positions.size())},

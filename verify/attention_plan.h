@@ -17,7 +17,8 @@ ExactTensor DrawRows(int64_t count, const Attention& attention, Dtype dtype,
                      const ExactTensor* against, Random& random);
 
 /// What a kernel is asked at one position, depending on seed and position only: the queries there
-/// and before, keys close by, at powers of two below and at 0, and, without a mask, above.
+/// and before, keys close by, at powers of two below and at 0, where buckets begin and end, and,
+/// without a mask, above.
 NamedInputs PlanAttention(const Scheme& scheme, const ExactAttention& exact,
                           AttentionQuantity quantity, Dtype dtype, double position, uint64_t seed);
 

@@ -177,6 +177,10 @@ KernelCheck Conclude(const Subject& subject, const Running& running, const Check
   check.served = running.positions;
   check.keeps_contract.note = running.shifts.Text();
   if (HasEquations(subject.scheme())) check.planned = running.planned;
+  if (const auto count = PositionCount(subject.scheme()); count && check.planned == 0) {
+    check.keeps_contract.note =
+        fmt::format("positions of {} are 0..{}", Name(subject.scheme()), *count - 1);
+  }
   if (check.served < check.planned) {
     check.keeps_contract.note =
         fmt::format("{} of {} positions are in the kernel's range", check.served, check.planned);

@@ -246,7 +246,12 @@ Finding HoldToBudget(const Attended& attended, const EnclosedEach& truth,
     }
     if (std::isfinite(low) && std::isfinite(high)) shift = low + (high - low) / 2;
     for (size_t i = row.begin; i < row.end; ++i) {
-      if (!counts(i)) continue;
+      if (!counts(i)) {
+        const bool masked = attended.out.Value(i) == truth.values[i].high;
+        collector.Add(TokenOf(attended, i), masked ? 0 : HUGE_VAL, i,
+                      [&] { return WitnessOf(attended, i, truth.values[i].high); });
+        continue;
+      }
       const double size = std::max(limits[i].size, std::fabs(truth.values[i].high));
       if (size > std::ldexp(1.0, format.max_exponent)) continue;
       collector.Add(TokenOf(attended, i),

@@ -18,6 +18,7 @@
  *                         or, of a scheme that adds to embeddings (no magnitude, a wave a pair),
  *                         rows [tokens, width]; where its rows are no waves, of positions and
  *                         the scheme's weights by their names
+ *                         (`posgauge schemes NAME` lists them)
  *   rotate           in   x [tokens, heads, head_dim] and either cos, sin [tokens, pairs] or
  *                         positions [tokens], frequency.. [pairs], magnitude [1]
  *                    out  out [tokens, heads, head_dim]     channels that do not rotate are copied

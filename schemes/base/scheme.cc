@@ -38,7 +38,7 @@ struct TypeName<std::optional<Value>> : TypeName<Value> {};
 
 template <class Params>
 SchemeInfo Describe() {
-  SchemeInfo info{std::string(Params::kName), std::string(Params::kSummary), {}};
+  SchemeInfo info{std::string(Params::kName), std::string(Params::kSummary), {}, {}};
   Params defaults;
   Params::Fields(defaults, [&](std::string_view name, auto& value, std::string_view description) {
     using Value = std::remove_reference_t<decltype(value)>;
@@ -52,6 +52,7 @@ SchemeInfo Describe() {
     }
     info.fields.push_back(std::move(field));
   });
+  info.weights = WeightsOf(WithEverySwitch<Params>(true));
   return info;
 }
 

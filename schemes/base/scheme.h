@@ -21,6 +21,7 @@ struct FieldInfo {
 struct SchemeInfo {
   std::string name, summary;
   std::vector<FieldInfo> fields;
+  std::vector<Weight> weights;  // those of any parameters, with the shapes of the default ones
 };
 
 /// Every scheme, in alphabetical order (the order of the alternatives of Scheme).

@@ -72,6 +72,21 @@ void RequireUnderstood(const Section& config) {
           config.Name("dual_chunk_attention_config"));
 }
 
+// A model of which nothing is known: neither its code nor any key tells of positions.
+void RequireKnown(const Section& config, const ModelType* type, const ConfigOverrides& overrides,
+                  const std::string& model_type) {
+  if (type != nullptr || overrides.pairing) return;
+  bool is_told = false;
+  for (const auto& [key, value] : config.Json().items()) {
+    const bool about = std::find(kUnderstood.begin(), kUnderstood.end(), key) != kUnderstood.end();
+    is_told = is_told || (!value.is_null() && (about || IsAboutRotation(key)));
+  }
+  Require(is_told,
+          "model_type {} is not known, and no key of the config tells of its positions: give "
+          "--scheme NAME, or --pairing half or interleaved if it rotates",
+          Shown(model_type));
+}
+
 // The part about text of a multimodal config.
 Section TextPart(const json& root, Notes& notes) {
   Section whole(root, "");
@@ -329,6 +344,7 @@ ModelConfig ReadText(const json& root, const std::string& source,
     return model;
   }
   RequireUnderstood(config);
+  RequireKnown(config, type, overrides, model.model_type);
   Reader reader{config, overrides, model, type, ReadLayers(config, type, model.notes)};
   model.num_hidden_layers = reader.layers.count;
   ReadSizes(config, type, model);

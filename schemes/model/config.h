@@ -22,6 +22,7 @@ struct LayerGroup {
   std::string kind;             // "all", or the config's own word: "sliding_attention"
   std::vector<int64_t> layers;  // indices from 0; empty where the config does not tell
   Scheme scheme;
+  std::optional<int64_t> positions = {};  // tokens, where it has a number of its own
 };
 
 /// Layers of one kind that do not rotate (NoPE layers, or layers without attention).

@@ -109,14 +109,15 @@ Groups ReadOpt(const Section& config, Notes&) {
 }
 
 // models/whisper/modeling_whisper.py: `sinusoids` in the encoder, a table in the decoder.
-Groups ReadWhisper(const Section& config, Notes& notes) {
+Groups ReadWhisper(const Section& config, Notes&) {
   const learned::Params decoder = TableOf(config, {"d_model"}, {"max_target_positions"});
-  notes.push_back(
-      fmt::format("the encoder has {} positions", config.Get<int64_t>("max_source_positions")));
-  return EncoderAndDecoder(
-      sinusoidal::Params{
-          .width = decoder.width, .layout = sinusoidal::Layout::halves, .frequency_shift = 1},
-      decoder);
+  const sinusoidal::Params encoder{
+      .width = decoder.width, .layout = sinusoidal::Layout::halves, .frequency_shift = 1};
+  Groups groups = EncoderAndDecoder(encoder, decoder);
+  groups[0].positions = config.Get<int64_t>("max_source_positions");
+  Require(*groups[0].positions >= 1, "{} must be at least 1, got {}",
+          config.Name("max_source_positions"), *groups[0].positions);
+  return groups;
 }
 
 // build_mpt_alibi_tensor of models/mpt/modeling_mpt.py.
