@@ -49,6 +49,20 @@ std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
                           : fmt::format("{} channels", WidthOf(scheme));
 }
 
+// The kernels of many other schemes under one reason; --json has each.
+std::map<std::string, std::vector<std::string>> AsTold(
+    const std::map<std::string, std::vector<std::string>>& left_out) {
+  constexpr std::ptrdiff_t kMost = 4;
+  const auto of_others = [](const auto& entry) { return entry.first.starts_with("serves "); };
+  if (std::ranges::count_if(left_out, of_others) <= kMost) return left_out;
+  std::map<std::string, std::vector<std::string>> told;
+  for (const auto& entry : left_out) {
+    std::vector<std::string>& names = told[of_others(entry) ? "serves other schemes" : entry.first];
+    names.insert(names.end(), entry.second.begin(), entry.second.end());
+  }
+  return told;
+}
+
 // "a, b, c and 5 more"; --json has all.
 std::string FirstOf(const std::vector<std::string>& names) {
   constexpr size_t kMost = 4;
@@ -97,12 +111,10 @@ class Gate {
     const CheckPlan plan = PlanFor(group);
     std::vector<Subject> subjects;
     std::vector<const KernelInfo*> serving;
-    std::map<std::string, std::vector<std::string>> left_out,
-        told;  // by reason; as the text says it
+    std::map<std::string, std::vector<std::string>> left_out;  // by reason
     for (const KernelInfo& info : kernels_) {
       if (const std::string why = info.WhyNot(group.scheme); !why.empty()) {
         left_out[why].push_back(info.name);
-        told[info.schemes.empty() ? why : "serves other schemes"].push_back(info.name);
         continue;
       }
       subjects.emplace_back(info, group.scheme);
@@ -134,7 +146,7 @@ class Gate {
       report_.kernels.push_back(KernelJson(result, group));
       Record(group, plan, result);
     }
-    for (const auto& [why, names] : told) {
+    for (const auto& [why, names] : AsTold(left_out)) {
       report_.summaries.push_back(fmt::format("  left out, {}: {}", why, FirstOf(names)));
     }
     for (const auto& [why, names] : left_out) {

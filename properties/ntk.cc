@@ -206,9 +206,11 @@ Verdict CheckCache(const Subject& subject, const LawCase& c) {
     const auto i = static_cast<size_t>(place.pair);
     const double position = c.positions[place.row], r = Norm(x);
     const double chord = Chord(position, then.frequencies()[i], subject.frequencies()[i]);
-    // Both frequencies are rounded to binary64 here, and their difference again.
+    // Both frequencies are rounded to binary64 here, and their difference and its product again.
+    // With u = 2^-53 and in units of a r: the chord's sine 4 u, r and the two products 8 u, the
+    // distance of two computed pairs 13 u.
     const double rounding =
-        std::fabs(position) * 0x1p-51 * std::fabs(then.frequencies()[i]) + 0x1p-50;
+        std::fabs(position) * 0x1p-51 * std::fabs(then.frequencies()[i]) + 0x1p-48;
     const double distance = Distance(got, {1, 0}, old_key);
     comparisons.Add(position, std::fabs(distance - subject.magnitude() * r * chord),
                     PairBound(subject.bound(), position, place.pair, r) +

@@ -107,9 +107,12 @@ void ForRows(AttentionQuantity quantity, const std::vector<int64_t>& shape, cons
   });
 }
 
+// Elements of a shape; the largest number where there are more.
 int64_t Product(const std::vector<int64_t>& shape) {
   int64_t count = 1;
-  for (int64_t extent : shape) count *= extent;
+  for (int64_t extent : shape) {
+    if (__builtin_mul_overflow(count, extent, &count)) return std::numeric_limits<int64_t>::max();
+  }
   return count;
 }
 

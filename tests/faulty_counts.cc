@@ -43,7 +43,8 @@ std::vector<double> CountedScores(const cope::Params& params, const NamedInputs&
     double upper = position - floor, lower = 1 - upper;
     if (fault.swapped) std::swap(upper, lower);
     if (fault.unbalanced) lower = 1;
-    const auto low = static_cast<int64_t>(floor);
+    // What no position stands for, a NaN, counts as nothing.
+    const auto low = floor >= 0 ? static_cast<int64_t>(floor) : 0;
     const double added =
         lower * logit(low) + upper * logit(std::min(low + 1, params.num_positions - 1));
     scores.push_back(params.placement == cope::Placement::before_scale
