@@ -181,11 +181,11 @@ TEST(alibi, FaultyKernelsBreakTheirContracts) {
   EXPECT_GT(count, 60u);
 }
 
-// A kernel of the key form for a model of the relative one: harmless where it says so, and then
-// with its cost in rounding.
-TEST(alibi, RowShiftIsHarmlessWhereDeclared) {
-  posgauge_kernel kernel = *AnyKernel("fast.bias.alibi.bf16").kernel;
-  static const posgauge_kernel honest = kernel;
+// A kernel of the key form for a model of the relative one.
+posgauge_kernel KeyFormForTheRelative(std::string_view name) {
+  static std::string honest;  // for run, a plain function
+  honest = name;
+  posgauge_kernel kernel = *AnyKernel(name).kernel;
   kernel.run = [](const posgauge_call* call, char* why, size_t size) {
     std::vector<posgauge_scalar> scalars(call->scalars, call->scalars + call->num_scalars);
     for (posgauge_scalar& scalar : scalars) {
@@ -193,8 +193,14 @@ TEST(alibi, RowShiftIsHarmlessWhereDeclared) {
     }
     posgauge_call changed = *call;
     changed.scalars = scalars.data();
-    return honest.run(&changed, why, size);
+    return AnyKernel(honest).kernel->run(&changed, why, size);
   };
+  return kernel;
+}
+
+// Harmless where it says so, and then with its cost in rounding.
+TEST(alibi, RowShiftIsHarmlessWhereDeclared) {
+  posgauge_kernel kernel = KeyFormForTheRelative("fast.bias.alibi.bf16");
   const Scheme scheme = Alibi({"heads=4", "head_dim=4"});
   const CheckPlan plan{.positions = {1, 100, 4095, 131071}};
   const KernelCheck undeclared = CheckKernels({Subject(KernelInfo(kernel), scheme)}, plan)[0];
@@ -212,17 +218,7 @@ TEST(alibi, RowShiftIsHarmlessWhereDeclared) {
 
 // Rows of the key form move with the positions; their differences do not.
 TEST(alibi, TranslationLooksAtDifferencesWhereRowsMayShift) {
-  posgauge_kernel kernel = *AnyKernel("fast.bias.alibi.f32").kernel;
-  static const posgauge_kernel honest = kernel;
-  kernel.run = [](const posgauge_call* call, char* why, size_t size) {
-    std::vector<posgauge_scalar> scalars(call->scalars, call->scalars + call->num_scalars);
-    for (posgauge_scalar& scalar : scalars) {
-      if (std::string_view(scalar.name) == "form") scalar.value = 2;  // key
-    }
-    posgauge_call changed = *call;
-    changed.scalars = scalars.data();
-    return honest.run(&changed, why, size);
-  };
+  posgauge_kernel kernel = KeyFormForTheRelative("fast.bias.alibi.f32");
   const Scheme scheme = Alibi({"heads=4", "head_dim=4"});
   EXPECT_EQ(CheckStandardLaw("translation", Subject(KernelInfo(kernel), scheme), {}).outcome,
             Outcome::fail);

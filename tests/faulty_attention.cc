@@ -4,7 +4,6 @@
 #include <array>
 #include <atomic>
 #include <cmath>
-#include <cstdio>
 #include <deque>
 #include <set>
 #include <string>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "faulty_counts.h"
+#include "numbered_runs.h"
 #include "posgauge/reference/exact_attention.h"
 #include "posgauge/schemes/base/scalars.h"
 #include "posgauge/verify/attention_bound.h"
@@ -412,25 +412,9 @@ void Serve(const Offer& offer, const posgauge_call& call) {
   for (size_t i = 0; i < values.size(); ++i) out.SetFlat(values[i], static_cast<int64_t>(i));
 }
 
-template <size_t index>
-int32_t Run(const posgauge_call* call, char* why, size_t why_size) {
-  try {
-    Serve(OfferAt(index), *call);
-    return POSGAUGE_OK;
-  } catch (const std::exception& error) {
-    std::snprintf(why, why_size, "%s", error.what());
-    return POSGAUGE_FAILED;
-  }
-}
+void ServeNumber(size_t index, const posgauge_call& call) { Serve(OfferAt(index), call); }
 
-using RunFunction = int32_t (*)(const posgauge_call*, char*, size_t);
-
-template <size_t... index>
-constexpr auto AllRuns(std::index_sequence<index...>) {
-  return std::array<RunFunction, sizeof...(index)>{Run<index>...};
-}
-
-constexpr auto kRuns = AllRuns(std::make_index_sequence<kCount * kPerFault>());
+constexpr auto kRuns = NumberedRuns<ServeNumber, kCount * kPerFault>();
 
 // " table?:f64 r1?:f64 ...": the weights of every scheme.
 template <class... Params>

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <deque>
 #include <limits>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "numbered_runs.h"
 #include "posgauge/reference/fire.h"
 #include "posgauge/reference/kerple.h"
 #include "posgauge/reference/sandwich.h"
@@ -278,25 +278,9 @@ void Serve(const Fault& fault, const posgauge_call& call) {
   }
 }
 
-template <size_t index>
-int32_t Run(const posgauge_call* call, char* why, size_t why_size) {
-  try {
-    Serve(kFaults[index], *call);
-    return POSGAUGE_OK;
-  } catch (const std::exception& error) {
-    std::snprintf(why, why_size, "%s", error.what());
-    return POSGAUGE_FAILED;
-  }
-}
+void ServeNumber(size_t index, const posgauge_call& call) { Serve(kFaults[index], call); }
 
-using RunFunction = int32_t (*)(const posgauge_call*, char*, size_t);
-
-template <size_t... index>
-constexpr auto AllRuns(std::index_sequence<index...>) {
-  return std::array<RunFunction, sizeof...(index)>{Run<index>...};
-}
-
-constexpr auto kRuns = AllRuns(std::make_index_sequence<kFaults.size()>());
+constexpr auto kRuns = NumberedRuns<ServeNumber, kFaults.size()>();
 
 struct Library {
   std::deque<std::string> texts;  // what the descriptors point to

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <deque>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "numbered_runs.h"
 #include "posgauge/reference/exact_attention.h"
 #include "posgauge/schemes/base/scalars.h"
 #include "posgauge/verify/attention_bound.h"
@@ -217,25 +217,9 @@ void Serve(const Offer& offer, const posgauge_call& call) {
   }
 }
 
-template <size_t index>
-int32_t Run(const posgauge_call* call, char* why, size_t why_size) {
-  try {
-    Serve(OfferAt(index), *call);
-    return POSGAUGE_OK;
-  } catch (const std::exception& error) {
-    std::snprintf(why, why_size, "%s", error.what());
-    return POSGAUGE_FAILED;
-  }
-}
+void ServeNumber(size_t index, const posgauge_call& call) { Serve(OfferAt(index), call); }
 
-using RunFunction = int32_t (*)(const posgauge_call*, char*, size_t);
-
-template <size_t... index>
-constexpr auto AllRuns(std::index_sequence<index...>) {
-  return std::array<RunFunction, sizeof...(index)>{Run<index>...};
-}
-
-constexpr auto kRuns = AllRuns(std::make_index_sequence<kCount * kPerFault>());
+constexpr auto kRuns = NumberedRuns<ServeNumber, kCount * kPerFault>();
 
 struct Library {
   std::deque<std::string> texts;  // what the descriptors point to
