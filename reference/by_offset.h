@@ -1,8 +1,8 @@
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <map>
-#include <utility>
 
 #include "posgauge/reference/named_inputs.h"
 
@@ -31,13 +31,18 @@ class ByOffset {
   const Value& At(double query, double key) const { return values_.at(KeyOf(query, key)); }
 
  private:
-  // The difference of whole positions is a number; others share nothing.
-  static std::pair<double, double> KeyOf(double query, double key) {
-    const bool whole = query == std::trunc(query) && key == std::trunc(key);
-    return {query - key, whole ? 0 : query};
+  using Key = std::array<double, 3>;
+
+  // Whole positions share what their difference gives where that is a double, as it is below 2^53;
+  // others share nothing.
+  static Key KeyOf(double query, double key) {
+    const double difference = query - key;
+    const bool shares = query == std::trunc(query) && key == std::trunc(key) &&
+                        std::abs(difference) < 0x1p53;
+    return shares ? Key{difference, 0, 0} : Key{difference, query, key};
   }
 
-  std::map<std::pair<double, double>, Value> values_;
+  std::map<Key, Value> values_;
 };
 
 }  // namespace posgauge

@@ -67,6 +67,24 @@ TEST(transformer_xl, FractionalOffsetsAreNotRounded) {
                 {"0.239249329213982333574157473224"});
 }
 
+// 2^53 + 1 and 2^53 - 2^-80 round to 2^53 but are offsets of their own. The same channel; by mpmath,
+// from the exact differences.
+TEST(transformer_xl, OffsetsThatRoundAlikeAreNotShared) {
+  ExpectPrinted(ParseScheme("transformer_xl", {"heads=1", "head_dim=1", "model_width=2"}),
+                Q::scores,
+                {{{"query_positions", List({0x1p53})},
+                  {"key_positions", List({-1, 0, 0x1p-1, 0x1p-80})},
+                  {"q", {{1, 1, 1}, {1}}},
+                  {"k", {{4, 1, 1}, {0, 0, 0, 0}}},
+                  {"content_bias", {{1, 1}, {0}}},
+                  {"position_bias", {{1, 1}, {0}}},
+                  {"position_weight", {{1, 1, 2}, {1, 0}}}}},
+                {"-0.903403988013353771620365989709",
+                 "-0.848925964814654999561272069692",
+                 "-0.491620576156387874611241325418",
+                 "-0.848925964814654999561271632517"});
+}
+
 TEST(transformer_xl, ParametersOutsideTheirDomainAreRefused) {
   for (const std::string wrong : {"model_width=3", "model_width=0", "base=1", "clamp_length=0"}) {
     EXPECT_NE(Refusal([&] { TransformerXl({wrong}); }), "") << wrong;

@@ -93,6 +93,17 @@ class Oracle:
             return ball_of_fraction(real, bits)
         return ball_of_interval(real)
 
+    def gained(self, real, bits):
+        """Times the square of the magnitude, which may be rational where the magnitude is not."""
+        a = self.factor("magnitude", bits)
+        squared = getattr(self.equations, "magnitude_squared", None)
+        if squared is None:
+            return multiply(multiply(a, a), real)
+        middle, rest = divmod(real[0] * squared.numerator, squared.denominator)
+        if rest or real[1]:
+            return multiply(ball_of_fraction(squared, bits), real)
+        return middle, 0, real[2]
+
     def turns(self, positions, bits):
         """cos and sin of every angle, without magnitude, [positions, pairs]."""
         frequencies = self.frequencies(bits)[0]
@@ -137,8 +148,7 @@ class Oracle:
         return self.rotate(bits, positions, x, heads, backward=True)
 
     def scores(self, bits, query_positions, key_positions, q, k, heads, scale):
-        a = self.factor("magnitude", bits)
-        gain, scale_ball = multiply(a, a), ball_of_float(scale)
+        scale_ball = ball_of_float(scale)
         queries = self.heads(q, query_positions, heads, bits)
         keys = self.heads(k, key_positions, heads, bits)
         result = []
@@ -148,12 +158,14 @@ class Oracle:
                     query, key = queries[i * heads + head], keys[j * heads + head]
                     if p == t:  # a rotation keeps the inner product
                         turned = dot(query.before, key.before)
-                    elif bits < PRECISIONS[-1]:
-                        turned = dot(query.after, key.after)
                     else:
-                        turned = self.relative(query, key, p, t, bits)
+                        turned = self.unturned(query, key, bits)
+                        if turned is None and bits < PRECISIONS[-1]:
+                            turned = dot(query.after, key.after)
+                        elif turned is None:
+                            turned = self.relative(query, key, p, t, bits)
                     plain = dot(query.copied, key.copied)
-                    real = multiply(scale_ball, add(plain, multiply(gain, turned)))
+                    real = multiply(scale_ball, add(plain, self.gained(turned, bits)))
                     result.append(real)
         return [result]
 
@@ -163,6 +175,17 @@ class Oracle:
         rotating = [self.channels(pair) for pair in range(self.pairs)]
         return [Head(x[at * h:(at + 1) * h], rotating, turns[at // heads])
                 for at in range(len(positions) * heads)]
+
+    def unturned(self, query, key, bits):
+        """The inner product where only pairs of no frequency take part, which is exact; else None."""
+        total = ZERO
+        for (qu, qv), (ku, kv), frequency in zip(query.pairs, key.pairs, self.frequencies(bits)[0]):
+            along = add(multiply(qu, ku), multiply(qv, kv))
+            across = add(multiply(qv, ku), negate(multiply(qu, kv)))
+            if (along[0] or across[0]) and (frequency[0] or frequency[1]):
+                return None
+            total = add(total, along)
+        return total
 
     def relative(self, query, key, p, t, bits):
         """Sum of along cos(d w) - across sin(d w), d = p - t, with pairs of equal frequency added
