@@ -10,7 +10,7 @@
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/judge.h"
 #include "posgauge/verify/judge_addition.h"
-#include "posgauge/verify/judge_attention.h"
+#include "posgauge/verify/judge_equations.h"
 #include "posgauge/verify/safetensors.h"
 
 namespace posgauge::cli {
@@ -107,13 +107,13 @@ double FarthestQuery(const NamedInputs& inputs) {
   return queries == nullptr || queries->values.empty() ? 0 : std::ranges::max(queries->values);
 }
 
-Findings JudgeAttention(const CaseFile& asked, const Safetensors& result, const Options& options,
+Findings JudgeEquations(const CaseFile& asked, const Safetensors& result, const Options& options,
                         Contract* contract) {
-  const ExactAttention exact(asked.scheme);
-  const auto quantity = ParseVariant<AttentionQuantity>("quantity", asked.quantity);
+  const ExactEquations exact(asked.scheme);
+  const auto quantity = ParseVariant<EquationQuantity>("quantity", asked.quantity);
   const std::vector<int64_t> shape = exact.CheckInputs(quantity, asked.inputs);
   const double farthest = FarthestQuery(asked.inputs);
-  if (quantity == AttentionQuantity::buckets) {
+  if (quantity == EquationQuantity::buckets) {
     const auto at = result.tensors.find(asked.quantity);
     if (at == result.tensors.end() || at->second.shape() != shape || IsFloat(at->second.dtype())) {
       throw FormatError(fmt::format("{}: needs a tensor {} of integers [{}]", options.result_path,
@@ -127,16 +127,16 @@ Findings JudgeAttention(const CaseFile& asked, const Safetensors& result, const 
   const Tensor& out = Find(result, options.result_path, std::string(OutputName(quantity)), shape);
   *contract = ContractFor(options, out.dtype());
   const EnclosedEach truth = exact.Enclose(quantity, asked.inputs);
-  const std::vector<AttentionLimit> limits =
-      AttentionBound(*contract, asked.scheme).Limits(quantity, asked.inputs, shape);
-  const Attended attended{quantity, asked.inputs, out, farthest, options.rowshift};
-  return {HoldToBound(attended, truth, limits, *contract),
-          HoldToBudget(attended, truth, limits, options.budget.spacings)};
+  const std::vector<EquationLimit> limits =
+      EquationBound(*contract, asked.scheme).Limits(quantity, asked.inputs, shape);
+  const EquationResult judged{quantity, asked.inputs, out, farthest, options.rowshift};
+  return {HoldToBound(judged, truth, limits, *contract),
+          HoldToBudget(judged, truth, limits, options.budget.spacings)};
 }
 
 Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
                Contract* contract) {
-  if (HasEquations(asked.scheme)) return JudgeAttention(asked, result, options, contract);
+  if (HasEquations(asked.scheme)) return JudgeEquations(asked, result, options, contract);
   return IsRotary(asked.scheme) ? JudgeRotation(asked, result, options, contract)
                                 : JudgeAddition(asked, result, options, contract);
 }

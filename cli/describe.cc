@@ -10,7 +10,7 @@
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/scheme_options.h"
 #include "posgauge/reference/exact_addition.h"
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/exact_rotation.h"
 
 namespace posgauge::cli {
@@ -32,9 +32,9 @@ struct GroupFacts {
 
 GroupFacts FactsOf(const LayerGroup& group) {
   if (HasEquations(group.scheme)) {
-    const ExactAttention exact(group.scheme);
-    if (!exact.Yields(AttentionQuantity::slopes)) return {group, {}, {}, {}, {}};
-    return {group, exact.Evaluate(AttentionQuantity::slopes, {}, Dtype::f64), {}, {}, {}};
+    const ExactEquations exact(group.scheme);
+    if (!exact.Yields(EquationQuantity::slopes)) return {group, {}, {}, {}, {}};
+    return {group, exact.Evaluate(EquationQuantity::slopes, {}, Dtype::f64), {}, {}, {}};
   }
   if (!IsRotary(group.scheme)) {
     return {group, ExactAddition(group.scheme).Frequencies(Dtype::f64), {}, {}, {}};
@@ -180,7 +180,7 @@ void PrintEquations(const GroupFacts& facts, size_t most) {
   PrintFields(facts.group.scheme, {"scheme"});
   const RoundedValues& slopes = facts.frequencies;
   if (const auto thresholds =
-          ExactAttention(facts.group.scheme).ReadyMade("thresholds", Dtype::f64)) {
+          ExactEquations(facts.group.scheme).ReadyMade("thresholds", Dtype::f64)) {
     PrintLine("buckets begin at", fmt::format("{} tokens", fmt::join(thresholds->values, " ")));
   }
   if (slopes.values.empty()) return;

@@ -17,9 +17,9 @@
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/cli/scheme_options.h"
-#include "posgauge/verify/attention_plan.h"
 #include "posgauge/verify/case_file.h"
 #include "posgauge/verify/check.h"
+#include "posgauge/verify/equation_plan.h"
 #include "posgauge/verify/plan.h"
 #include "posgauge/verify/repro.h"
 #include "posgauge/verify/safetensors.h"
@@ -243,7 +243,7 @@ class Gate {
     if (error) throw FileError(fmt::format("{}: {}", options_.dump, error.message()));
     for (const Subject& subject : subjects) {
       const std::string& quantity = subject.info().quantity;
-      const AttentionTruth& truth = subject.attention();
+      const EquationTruth& truth = subject.equations();
       CaseFile file{group.scheme, quantity, {}, {}, {}};
       file.inputs = IsOfRows(truth.quantity())
                         ? PlanRows(group.scheme, truth.exact(), truth.quantity(), subject.io(),
@@ -255,7 +255,7 @@ class Gate {
                     file);
       try {
         Safetensors answer;
-        answer.tensors[std::string(OutputName(truth.quantity()))] = subject.Attend(file.inputs);
+        answer.tensors[std::string(OutputName(truth.quantity()))] = subject.Evaluate(file.inputs);
         WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),
                          answer);
       } catch (const Unsupported&) {

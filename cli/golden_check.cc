@@ -5,7 +5,7 @@
 
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/judge_addition.h"
-#include "posgauge/verify/judge_attention.h"
+#include "posgauge/verify/judge_equations.h"
 
 namespace posgauge::cli {
 
@@ -101,18 +101,18 @@ std::optional<Finding> Hold(const Subject& subject, const AdditionTruth& own,
                      own.bound());
 }
 
-std::optional<Finding> Hold(const Subject& subject, const AttentionTruth& own,
+std::optional<Finding> Hold(const Subject& subject, const EquationTruth& own,
                             const golden::Case& golden_case) {
   const std::string& quantity = subject.info().quantity;
   const NamedInputs inputs = golden::NamedInputsOf(golden_case);
-  const Tensor got = subject.Attend(inputs);
-  const Attended attended{own.quantity(), inputs, got, 0, subject.info().Declares("rowshift")};
-  if (own.quantity() == AttentionQuantity::buckets) {
+  const Tensor got = subject.Evaluate(inputs);
+  const EquationResult judged{own.quantity(), inputs, got, 0, subject.info().Declares("rowshift")};
+  if (own.quantity() == EquationQuantity::buckets) {
     std::vector<int64_t> buckets;
     for (double value : golden_case.outputs.at(quantity).at(Dtype::i32).values.Values()) {
       buckets.push_back(static_cast<int64_t>(value));
     }
-    return HoldToIntegers(attended, buckets);
+    return HoldToIntegers(judged, buckets);
   }
   const golden::Rounding* wide = Wide(golden_case, std::string(OutputName(own.quantity())));
   if (wide == nullptr) return std::nullopt;
@@ -121,7 +121,7 @@ std::optional<Finding> Hold(const Subject& subject, const AttentionTruth& own,
     const double finite = std::isinf(value.high) ? 0 : value.high;
     truth.radii.push_back(0x1p-17 * Ulp(FormatOf(Dtype::f64), finite));
   }
-  return HoldToBound(attended, truth, own.bound().Limits(own.quantity(), inputs, got.shape()),
+  return HoldToBound(judged, truth, own.bound().Limits(own.quantity(), inputs, got.shape()),
                      own.bound().contract());
 }
 

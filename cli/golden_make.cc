@@ -185,8 +185,8 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
       Require(tokens > 0, "--positions must be given for {}", VariantName(quantity));
       tensor = Tensor::FromValues(Dtype::f64, {tokens}, positions);
     } else if (HasEquations(scheme)) {
-      const auto asked = ParseVariant<AttentionQuantity>("quantity", VariantName(quantity));
-      for (Weight& weight : ExactAttention(scheme).InputsOf(asked)) {
+      const auto asked = ParseVariant<EquationQuantity>("quantity", VariantName(quantity));
+      for (Weight& weight : ExactEquations(scheme).InputsOf(asked)) {
         if (weight.name != input) continue;
         if (!weight.shape.empty() && weight.shape[0] < 0) weight.shape[0] = tokens;
         tensor = RandomWeight(weight, options.seed, fmt::format("{}/{}", golden_case.id, input));
@@ -222,7 +222,7 @@ int Make(const MakeOptions& options) {
     if (quantities.empty() && IsRotary(group.scheme)) {
       quantities = {"frequencies", "magnitude", "table", "rotate"};
     } else if (quantities.empty() && ActsInAttention(group.scheme)) {
-      const bool biased = ExactAttention(group.scheme).Yields(AttentionQuantity::bias);
+      const bool biased = ExactEquations(group.scheme).Yields(EquationQuantity::bias);
       quantities = {biased ? "bias" : "scores"};
     } else if (quantities.empty() && HasEquations(group.scheme)) {
       quantities = {"table", "embed"};

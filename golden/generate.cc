@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "posgauge/reference/exact_addition.h"
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/verify/random.h"
@@ -69,7 +69,7 @@ std::vector<RoundedValues> Evaluate(const ExactAddition& exact, const Case& gold
   }
 }
 
-std::vector<RoundedValues> Evaluate(const ExactAttention& exact, const Case& golden_case,
+std::vector<RoundedValues> Evaluate(const ExactEquations& exact, const Case& golden_case,
                                     Dtype dtype) {
   const NamedInputs inputs = NamedInputsOf(golden_case);
   if (golden_case.quantity == Quantity::buckets) {
@@ -82,7 +82,7 @@ std::vector<RoundedValues> Evaluate(const ExactAttention& exact, const Case& gol
     return {std::move(buckets)};
   }
   return {
-      exact.Evaluate(ParseVariant<AttentionQuantity>("quantity", VariantName(golden_case.quantity)),
+      exact.Evaluate(ParseVariant<EquationQuantity>("quantity", VariantName(golden_case.quantity)),
                      inputs, dtype)};
 }
 
@@ -140,7 +140,7 @@ void Compute(Manifest& manifest) {
   if (IsRotary(manifest.scheme)) {
     ComputeCases<ExactRotation>(manifest);
   } else if (HasEquations(manifest.scheme)) {
-    ComputeCases<ExactAttention>(manifest);
+    ComputeCases<ExactEquations>(manifest);
   } else {
     ComputeCases<ExactAddition>(manifest);
   }

@@ -51,11 +51,11 @@ int64_t RequireRows(const Scheme& scheme, const Case& golden_case, const std::st
 namespace {
 
 // Nothing where no scheme that is given by equations has such a quantity.
-std::optional<AttentionQuantity> OfEquations(Quantity quantity) {
-  const auto& names = kVariantNames<AttentionQuantity>;
+std::optional<EquationQuantity> OfEquations(Quantity quantity) {
+  const auto& names = kVariantNames<EquationQuantity>;
   const auto at = std::ranges::find(names, VariantName(quantity));
   if (at == names.end()) return std::nullopt;
-  return static_cast<AttentionQuantity>(at - names.begin());
+  return static_cast<EquationQuantity>(at - names.begin());
 }
 
 }  // namespace
@@ -64,7 +64,7 @@ std::vector<std::string> InputsOf(const Scheme& scheme, Quantity quantity) {
   if (HasEquations(scheme)) {
     std::vector<std::string> names;
     if (const auto asked = OfEquations(quantity)) {
-      for (const Weight& input : ExactAttention(scheme).InputsOf(*asked)) {
+      for (const Weight& input : ExactEquations(scheme).InputsOf(*asked)) {
         names.emplace_back(input.name);
       }
     }
@@ -89,12 +89,12 @@ std::vector<std::string> InputsOf(const Scheme& scheme, Quantity quantity) {
 
 std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity) {
   if (HasEquations(scheme)) {
-    const ExactAttention exact(scheme);
+    const ExactEquations exact(scheme);
     const auto asked = OfEquations(quantity);
     std::vector<std::string_view> yielded;
-    for (size_t i = 0; i < kVariantNames<AttentionQuantity>.size(); ++i) {
-      if (exact.Yields(static_cast<AttentionQuantity>(i))) {
-        yielded.push_back(kVariantNames<AttentionQuantity>[i]);
+    for (size_t i = 0; i < kVariantNames<EquationQuantity>.size(); ++i) {
+      if (exact.Yields(static_cast<EquationQuantity>(i))) {
+        yielded.push_back(kVariantNames<EquationQuantity>[i]);
       }
     }
     Require(asked && exact.Yields(*asked), "{} has no {}: it has {}", Name(scheme),
@@ -127,7 +127,7 @@ std::vector<std::string> OutputsOf(const Scheme& scheme, Quantity quantity) {
 
 std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case) {
   if (HasEquations(scheme)) {
-    return ExactAttention(scheme).CheckInputs(OfEquations(golden_case.quantity).value(),
+    return ExactEquations(scheme).CheckInputs(OfEquations(golden_case.quantity).value(),
                                               NamedInputsOf(golden_case));
   }
   const auto shape = [&](const char* name) { return golden_case.inputs.at(name).shape(); };

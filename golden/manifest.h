@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/proof.h"
 #include "posgauge/schemes/base/scheme.h"
 #include "posgauge/verify/tensor.h"

@@ -55,8 +55,8 @@ Tensor Rows(const JsonReader& reader, const std::string& name, const Tensor& pos
 // With the numbers of queries and keys filled in from the plan's positions.
 std::vector<Weight> InputsOfEquations(const Scheme& scheme, const JsonReader& reader,
                                       Quantity quantity) {
-  std::vector<Weight> inputs = ExactAttention(scheme).InputsOf(
-      ParseVariant<AttentionQuantity>("quantity", VariantName(quantity)));
+  std::vector<Weight> inputs = ExactEquations(scheme).InputsOf(
+      ParseVariant<EquationQuantity>("quantity", VariantName(quantity)));
   for (Weight& input : inputs) {
     const char* of = input.name == "q"                        ? "query_positions"
                      : input.name == "k" || input.name == "v" ? "key_positions"

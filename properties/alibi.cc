@@ -26,7 +26,7 @@ Subject With(const Subject& subject, const Params& params) {
 // m_n = 2^-max_bias.
 Verdict CheckGeometric(const Subject& subject, const LawCase&) {
   const Params& params = ParamsOf(subject);
-  const AttentionAnswer slopes(subject, {});
+  const EquationAnswer slopes(subject, {});
   const auto n = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(params.TotalHeads())));
   Comparisons comparisons;
   for (int64_t head = 0; head < params.attention.heads; ++head) {
@@ -62,10 +62,10 @@ Verdict CheckDoubling(const Subject& subject, const LawCase&) {
       heads > 32768) {
     throw Unsupported("a law of whole models whose heads are a power of two");
   }
-  const AttentionAnswer few(subject, {});
+  const EquationAnswer few(subject, {});
   params.attention.heads = 2 * heads;
   params.total_heads.reset();
-  const AttentionAnswer many(With(subject, params), {});
+  const EquationAnswer many(With(subject, params), {});
   Comparisons comparisons;
   for (int64_t head = 0; head < heads; ++head) {
     CompareWithin(comparisons, many, {2 * head + 1}, few, {head});
@@ -78,7 +78,7 @@ Verdict CheckSlice(const Subject& subject, const LawCase& c) {
   Params params = ParamsOf(subject);
   const int64_t heads = params.attention.heads;
   if (heads == 1) throw Unsupported("there is one head only");
-  const AttentionAnswer whole(subject, InputsOf(subject, c));
+  const EquationAnswer whole(subject, InputsOf(subject, c));
   const int64_t kept = (heads + 1) / 2, first = heads - kept;
   params.total_heads = params.TotalHeads();
   params.first_head += first;
@@ -97,10 +97,10 @@ Verdict CheckSlice(const Subject& subject, const LawCase& c) {
       }
     }
   }
-  const AttentionAnswer slice(With(subject, params), inputs);
+  const EquationAnswer slice(With(subject, params), inputs);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(slice.quantity, slice.out.shape())) {
-    AttentionPlace of = place;
+  for (EquationPlace place : PlacesOf(slice.quantity, slice.out.shape())) {
+    EquationPlace of = place;
     of.head += first;
     CompareWithin(comparisons, slice, place, whole, of);
   }
@@ -111,16 +111,16 @@ Verdict CheckSlice(const Subject& subject, const LawCase& c) {
 // relative form, within the contracts of the four values.
 Verdict CheckForms(const Subject& subject, const LawCase& c) {
   Params params = ParamsOf(subject);
-  const AttentionAnswer own(subject, InputsOf(subject, c));
+  const EquationAnswer own(subject, InputsOf(subject, c));
   const ExactTensor &queries = own.inputs["query_positions"], &keys = own.inputs["key_positions"];
   Comparisons comparisons;
   for (Form form : {Form::relative, Form::symmetric, Form::key, Form::key_from_last}) {
     if (form == ParamsOf(subject).form) continue;
     params.form = form;
-    const AttentionAnswer other(With(subject, params), own.inputs);
-    for (AttentionPlace place : PlacesOf(own.quantity, own.out.shape())) {
+    const EquationAnswer other(With(subject, params), own.inputs);
+    for (EquationPlace place : PlacesOf(own.quantity, own.out.shape())) {
       if (keys.At(place.last) > queries.At(place.query) || place.last == 0) continue;
-      AttentionPlace first = place;
+      EquationPlace first = place;
       first.last = 0;
       const double got = other.Value(place) - other.Value(first);
       const double want = own.Value(place) - own.Value(first);

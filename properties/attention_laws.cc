@@ -51,14 +51,14 @@ bool Sees(const Subject& subject, const NamedInputs& inputs, int64_t query, int6
 }
 
 // Whether `last` of a place is a key.
-bool ByKey(AttentionQuantity quantity) {
-  return quantity == AttentionQuantity::buckets || quantity == AttentionQuantity::bias ||
-         quantity == AttentionQuantity::scores;
+bool ByKey(EquationQuantity quantity) {
+  return quantity == EquationQuantity::buckets || quantity == EquationQuantity::bias ||
+         quantity == EquationQuantity::scores;
 }
 
 // A result whose promise may be of bits.
-void Compare(Comparisons& comparisons, bool bits, const AttentionAnswer& got, AttentionPlace at,
-             const AttentionAnswer& want, AttentionPlace of) {
+void Compare(Comparisons& comparisons, bool bits, const EquationAnswer& got, EquationPlace at,
+             const EquationAnswer& want, EquationPlace of) {
   if (bits) {
     CompareBits(comparisons, got, at, want, of);
   } else {
@@ -67,9 +67,9 @@ void Compare(Comparisons& comparisons, bool bits, const AttentionAnswer& got, At
 }
 
 Verdict CheckDeterminism(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer once(subject, InputsOf(subject, c)), again(subject, once.inputs);
+  const EquationAnswer once(subject, InputsOf(subject, c)), again(subject, once.inputs);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(once.quantity, once.out.shape())) {
+  for (EquationPlace place : PlacesOf(once.quantity, once.out.shape())) {
     CompareBits(comparisons, again, place, once, place);
   }
   return comparisons.Take();
@@ -77,13 +77,13 @@ Verdict CheckDeterminism(const Subject& subject, const LawCase& c) {
 
 // A query alone, as a step of decoding asks for it, and among the others in another order.
 Verdict CheckRows(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer whole(subject, InputsOf(subject, c));
+  const EquationAnswer whole(subject, InputsOf(subject, c));
   const bool bits = subject.info().Declares("chunking");
   Comparisons comparisons;
   const auto compare = [&](const std::vector<int64_t>& chosen) {
-    const AttentionAnswer part(subject, WithQueries(whole.inputs, chosen));
-    for (AttentionPlace place : PlacesOf(part.quantity, part.out.shape())) {
-      AttentionPlace of = place;
+    const EquationAnswer part(subject, WithQueries(whole.inputs, chosen));
+    for (EquationPlace place : PlacesOf(part.quantity, part.out.shape())) {
+      EquationPlace of = place;
       of.query = chosen[static_cast<size_t>(place.query)];
       Compare(comparisons, bits, part, place, whole, of);
     }
@@ -98,7 +98,7 @@ Verdict CheckRows(const Subject& subject, const LawCase& c) {
 // The keys that a query does not see may be left out; the last one is kept, as a scheme may count
 // from there.
 Verdict CheckPrefix(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer whole(subject, InputsOf(subject, c));
+  const EquationAnswer whole(subject, InputsOf(subject, c));
   Comparisons comparisons;
   const int64_t keys = Keys(whole.inputs);
   for (int64_t query = 0; query < Queries(whole.inputs); ++query) {
@@ -106,9 +106,9 @@ Verdict CheckPrefix(const Subject& subject, const LawCase& c) {
     for (int64_t key = 0; key < keys; ++key) {
       if (Sees(subject, whole.inputs, query, key) || key + 1 == keys) kept.push_back(key);
     }
-    const AttentionAnswer part(subject, WithKeys(WithQueries(whole.inputs, {query}), kept));
-    for (AttentionPlace place : PlacesOf(part.quantity, part.out.shape())) {
-      AttentionPlace of = place;
+    const EquationAnswer part(subject, WithKeys(WithQueries(whole.inputs, {query}), kept));
+    for (EquationPlace place : PlacesOf(part.quantity, part.out.shape())) {
+      EquationPlace of = place;
       of.query = query;
       if (ByKey(part.quantity)) of.last = kept[static_cast<size_t>(place.last)];
       CompareWithin(comparisons, part, place, whole, of);
@@ -122,7 +122,7 @@ Verdict CheckMaskedLast(const Subject& subject, const LawCase& c) {
   const NamedInputs all = InputsOf(subject, c);
   Comparisons comparisons;
   for (int64_t query = 0; query < Queries(all); ++query) {
-    const AttentionAnswer clean(subject, WithQueries(all, {query}));
+    const EquationAnswer clean(subject, WithQueries(all, {query}));
     NamedInputs poisoned = clean.inputs;
     for (const char* name : {"k", "v"}) {
       const auto found = poisoned.tensors.find(name);
@@ -135,10 +135,10 @@ Verdict CheckMaskedLast(const Subject& subject, const LawCase& c) {
         }
       }
     }
-    const Tensor out = subject.Attend(poisoned);
-    for (AttentionPlace place : PlacesOf(clean.quantity, out.shape())) {
+    const Tensor out = subject.Evaluate(poisoned);
+    for (EquationPlace place : PlacesOf(clean.quantity, out.shape())) {
       const bool masked =
-          clean.quantity == AttentionQuantity::scores && !Sees(subject, all, query, place.last);
+          clean.quantity == EquationQuantity::scores && !Sees(subject, all, query, place.last);
       const size_t i = clean.Index(place);
       const bool holds = masked ? out.Value(i) == -HUGE_VAL : out.Bits(i) == clean.out.Bits(i);
       comparisons.AddExact(clean.QueryPosition(place), holds, [&] {
@@ -153,7 +153,7 @@ Verdict CheckMaskedLast(const Subject& subject, const LawCase& c) {
 
 // Other heads' vectors say nothing here.
 Verdict CheckHeads(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer before(subject, InputsOf(subject, c));
+  const EquationAnswer before(subject, InputsOf(subject, c));
   const int64_t heads = AttentionOf(subject.scheme()).heads;
   if (heads == 1) throw Unsupported("there is one head only");
   const auto kept = static_cast<int64_t>(c.seed % static_cast<uint64_t>(heads));
@@ -166,9 +166,9 @@ Verdict CheckHeads(const Subject& subject, const LawCase& c) {
       if (static_cast<int64_t>(i) / width % heads != kept) found->second.values[i] = 1;
     }
   }
-  const AttentionAnswer after(subject, changed);
+  const EquationAnswer after(subject, changed);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(before.quantity, before.out.shape())) {
+  for (EquationPlace place : PlacesOf(before.quantity, before.out.shape())) {
     if (place.head == kept) CompareBits(comparisons, after, place, before, place);
   }
   return comparisons.Take();
@@ -183,24 +183,24 @@ Verdict CheckZeroWeights(const Subject& subject, const LawCase& c) {
     std::ranges::fill(found->second.values, 0);
     plain.tensors.erase(found->first);
   }
-  const AttentionAnswer answer(subject, inputs);
-  const ExactAttention none{Scheme(none::Params{.attention = AttentionOf(subject.scheme())})};
+  const EquationAnswer answer(subject, inputs);
+  const ExactEquations none{Scheme(none::Params{.attention = AttentionOf(subject.scheme())})};
   EnclosedEach truth;
-  if (answer.quantity == AttentionQuantity::bias) {
+  if (answer.quantity == EquationQuantity::bias) {
     truth.values.resize(answer.out.size());
     truth.radii.resize(answer.out.size());
   } else {
     truth = none.Enclose(answer.quantity, plain);
   }
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     const size_t i = answer.Index(place);
     const double want = truth.values[i].high, got = answer.Value(place);
     const auto describe = [&] {
       return Witness{.where = answer.Text(place), .got = HexFloat(got), .want = HexFloat(want)};
     };
     // Products with zeros and their sums are zeros in any arithmetic.
-    if (std::isinf(want) || answer.quantity == AttentionQuantity::bias) {
+    if (std::isinf(want) || answer.quantity == EquationQuantity::bias) {
       comparisons.AddExact(answer.QueryPosition(place), got == want, describe);
     } else {
       const double error =
@@ -215,11 +215,11 @@ Verdict CheckZeroWeights(const Subject& subject, const LawCase& c) {
 // Of a kernel whose rows may be off by a number of their own: the differences within a row. Each
 // value was rounded where the row stands, once in its arithmetic and once to its dtype.
 void CompareWithinRows(Comparisons& comparisons, const Contract& contract,
-                       const AttentionAnswer& got, const AttentionAnswer& want) {
+                       const EquationAnswer& got, const EquationAnswer& want) {
   const double u =
       UnitRoundoff(contract.rotate) + UnitRoundoff(ArithmeticOf(contract.store)) + 0x1p-52;
-  for (AttentionPlace place : PlacesOf(want.quantity, want.out.shape())) {
-    AttentionPlace first = place;
+  for (EquationPlace place : PlacesOf(want.quantity, want.out.shape())) {
+    EquationPlace first = place;
     first.last = 0;
     const double a = got.Value(place), b = want.Value(place);
     const double a_first = got.Value(first), b_first = want.Value(first);
@@ -233,8 +233,8 @@ void CompareWithinRows(Comparisons& comparisons, const Contract& contract,
       continue;
     }
     double allowed = 0, size = 0;
-    for (const AttentionAnswer* answer : {&got, &want}) {
-      for (const AttentionPlace at : {place, first}) {
+    for (const EquationAnswer* answer : {&got, &want}) {
+      for (const EquationPlace at : {place, first}) {
         allowed += answer->Limit(at) + u * std::fabs(answer->Value(at));
         size = std::max(size, answer->Size(at));
       }
@@ -245,20 +245,20 @@ void CompareWithinRows(Comparisons& comparisons, const Contract& contract,
 }
 
 Verdict CheckTranslation(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer before(subject, InputsOf(subject, c));
+  const EquationAnswer before(subject, InputsOf(subject, c));
   NamedInputs moved = before.inputs;
   for (const char* name : {"query_positions", "key_positions"}) {
     for (double& position : moved.tensors.find(name)->second.values) position += c.shifts[0];
   }
-  const AttentionAnswer after(subject, moved);
+  const EquationAnswer after(subject, moved);
   Comparisons comparisons;
   const bool has_rows =
-      before.quantity == AttentionQuantity::bias || before.quantity == AttentionQuantity::scores;
+      before.quantity == EquationQuantity::bias || before.quantity == EquationQuantity::scores;
   if (has_rows && subject.info().Declares("rowshift")) {
     CompareWithinRows(comparisons, subject.info().contract, after, before);
     return comparisons.Take();
   }
-  for (AttentionPlace place : PlacesOf(before.quantity, before.out.shape())) {
+  for (EquationPlace place : PlacesOf(before.quantity, before.out.shape())) {
     CompareWithin(comparisons, after, place, before, place);
   }
   return comparisons.Take();
@@ -272,11 +272,11 @@ Verdict CheckScale(const Subject& subject, const LawCase& c) {
       },
       unscaled);
   if (!subject.info().Serves(unscaled)) throw Unsupported("the kernel does not serve scale=one");
-  const AttentionAnswer scaled(subject, InputsOf(subject, c));
-  const AttentionAnswer whole(Subject(subject.info(), unscaled), scaled.inputs);
+  const EquationAnswer scaled(subject, InputsOf(subject, c));
+  const EquationAnswer whole(Subject(subject.info(), unscaled), scaled.inputs);
   const double root = std::sqrt(static_cast<double>(AttentionOf(unscaled).head_dim));
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(scaled.quantity, scaled.out.shape())) {
+  for (EquationPlace place : PlacesOf(scaled.quantity, scaled.out.shape())) {
     const double got = scaled.Value(place) * root, want = whole.Value(place);
     const auto describe = [&] {
       return Witness{.where = scaled.Text(place) + " times sqrt(head_dim), against scale=one",
@@ -300,43 +300,41 @@ Verdict CheckScale(const Subject& subject, const LawCase& c) {
 
 NamedInputs InputsOf(const Subject& subject, const LawCase& law_case) {
   NamedInputs inputs;
-  const AttentionTruth& truth = subject.attention();
+  const EquationTruth& truth = subject.equations();
   for (const Weight& input : truth.exact().InputsOf(truth.quantity())) {
     inputs.tensors[std::string(input.name)] = law_case.inputs[input.name];
   }
   return inputs;
 }
 
-size_t IndexOf(AttentionQuantity quantity, const std::vector<int64_t>& shape,
-               AttentionPlace place) {
+size_t IndexOf(EquationQuantity quantity, const std::vector<int64_t>& shape, EquationPlace place) {
   switch (quantity) {
-    case AttentionQuantity::slopes:
+    case EquationQuantity::slopes:
       return static_cast<size_t>(place.head);
-    case AttentionQuantity::buckets:
-    case AttentionQuantity::table:
-    case AttentionQuantity::embed:
+    case EquationQuantity::buckets:
+    case EquationQuantity::table:
+    case EquationQuantity::embed:
       return static_cast<size_t>(place.query * shape[1] + place.last);
-    case AttentionQuantity::attention:
+    case EquationQuantity::attention:
       return static_cast<size_t>((place.query * shape[1] + place.head) * shape[2] + place.last);
     default:
       return static_cast<size_t>((place.head * shape[1] + place.query) * shape[2] + place.last);
   }
 }
 
-std::vector<AttentionPlace> PlacesOf(AttentionQuantity quantity,
-                                     const std::vector<int64_t>& shape) {
+std::vector<EquationPlace> PlacesOf(EquationQuantity quantity, const std::vector<int64_t>& shape) {
   int64_t heads = 1, queries = 1, last = 1;
   switch (quantity) {
-    case AttentionQuantity::slopes:
+    case EquationQuantity::slopes:
       heads = shape[0];
       break;
-    case AttentionQuantity::buckets:
-    case AttentionQuantity::table:
-    case AttentionQuantity::embed:
+    case EquationQuantity::buckets:
+    case EquationQuantity::table:
+    case EquationQuantity::embed:
       queries = shape[0];
       last = shape[1];
       break;
-    case AttentionQuantity::attention:
+    case EquationQuantity::attention:
       queries = shape[0];
       heads = shape[1];
       last = shape[2];
@@ -346,7 +344,7 @@ std::vector<AttentionPlace> PlacesOf(AttentionQuantity quantity,
       queries = shape[1];
       last = shape[2];
   }
-  std::vector<AttentionPlace> places;
+  std::vector<EquationPlace> places;
   for (int64_t head = 0; head < heads; ++head) {
     for (int64_t query = 0; query < queries; ++query) {
       for (int64_t i = 0; i < last; ++i) places.push_back({head, query, i});
@@ -355,23 +353,23 @@ std::vector<AttentionPlace> PlacesOf(AttentionQuantity quantity,
   return places;
 }
 
-AttentionAnswer::AttentionAnswer(const Subject& subject, NamedInputs asked, Placement placement)
-    : quantity(subject.attention().quantity()),
+EquationAnswer::EquationAnswer(const Subject& subject, NamedInputs asked, Placement placement)
+    : quantity(subject.equations().quantity()),
       inputs(std::move(asked)),
-      out(subject.Attend(inputs, placement)),
-      limits(subject.attention().bound().Limits(quantity, inputs, out.shape())) {}
+      out(subject.Evaluate(inputs, placement)),
+      limits(subject.equations().bound().Limits(quantity, inputs, out.shape())) {}
 
-double AttentionAnswer::QueryPosition(AttentionPlace place) const {
+double EquationAnswer::QueryPosition(EquationPlace place) const {
   const ExactTensor* positions = inputs.Find(IsOfRows(quantity) ? "positions" : "query_positions");
   return positions == nullptr ? 0 : positions->At(place.query);
 }
 
-std::string AttentionAnswer::Text(AttentionPlace place) const {
+std::string EquationAnswer::Text(EquationPlace place) const {
   if (IsOfRows(quantity)) {
     return fmt::format("row at {}, channel {}", QueryPosition(place), place.last);
   }
   std::string text = fmt::format("head {}", place.head);
-  if (quantity == AttentionQuantity::slopes) return text;
+  if (quantity == EquationQuantity::slopes) return text;
   text += fmt::format(", query at {}", QueryPosition(place));
   if (!ByKey(quantity)) return text + fmt::format(", channel {}", place.last);
   return text + fmt::format(", key at {}", inputs["key_positions"].At(place.last));
@@ -379,8 +377,8 @@ std::string AttentionAnswer::Text(AttentionPlace place) const {
 
 namespace {
 
-Witness WitnessOf(const AttentionAnswer& got, AttentionPlace at, const AttentionAnswer& want,
-                  AttentionPlace of) {
+Witness WitnessOf(const EquationAnswer& got, EquationPlace at, const EquationAnswer& want,
+                  EquationPlace of) {
   return {.where = fmt::format("{} of a call of {} values", got.Text(at), got.out.size()),
           .got = HexFloat(got.Value(at)),
           .want = HexFloat(want.Value(of))};
@@ -388,18 +386,18 @@ Witness WitnessOf(const AttentionAnswer& got, AttentionPlace at, const Attention
 
 }  // namespace
 
-void CompareBits(Comparisons& comparisons, const AttentionAnswer& got, AttentionPlace at,
-                 const AttentionAnswer& want, AttentionPlace of) {
+void CompareBits(Comparisons& comparisons, const EquationAnswer& got, EquationPlace at,
+                 const EquationAnswer& want, EquationPlace of) {
   comparisons.AddExact(want.QueryPosition(of),
                        got.out.Bits(got.Index(at)) == want.out.Bits(want.Index(of)),
                        [&] { return WitnessOf(got, at, want, of); });
 }
 
-void CompareWithin(Comparisons& comparisons, const AttentionAnswer& got, AttentionPlace at,
-                   const AttentionAnswer& want, AttentionPlace of) {
+void CompareWithin(Comparisons& comparisons, const EquationAnswer& got, EquationPlace at,
+                   const EquationAnswer& want, EquationPlace of) {
   const double a = got.Value(at), b = want.Value(of);
   const auto describe = [&] { return WitnessOf(got, at, want, of); };
-  if (got.quantity == AttentionQuantity::buckets || std::isinf(a) || std::isinf(b)) {
+  if (got.quantity == EquationQuantity::buckets || std::isinf(a) || std::isinf(b)) {
     comparisons.AddExact(want.QueryPosition(of), a == b, describe);
     return;
   }

@@ -26,35 +26,35 @@ NamedInputs InputsOf(const Subject& subject, const LawCase& law_case);
 
 /// Where an element of a result stands. `last` is a key or a channel, `query` 0 of slopes, and the
 /// row of a position where rows are added.
-struct AttentionPlace {
+struct EquationPlace {
   int64_t head = 0, query = 0, last = 0;
 };
-size_t IndexOf(AttentionQuantity quantity, const std::vector<int64_t>& shape, AttentionPlace place);
-std::vector<AttentionPlace> PlacesOf(AttentionQuantity quantity, const std::vector<int64_t>& shape);
+size_t IndexOf(EquationQuantity quantity, const std::vector<int64_t>& shape, EquationPlace place);
+std::vector<EquationPlace> PlacesOf(EquationQuantity quantity, const std::vector<int64_t>& shape);
 
 /// A result of the subject with what it was asked and what its contract allows.
-struct AttentionAnswer {
-  AttentionAnswer(const Subject& subject, NamedInputs inputs,
-                  Placement placement = Placement::apart);
+struct EquationAnswer {
+  EquationAnswer(const Subject& subject, NamedInputs inputs,
+                 Placement placement = Placement::apart);
 
-  AttentionQuantity quantity;
+  EquationQuantity quantity;
   NamedInputs inputs;
   Tensor out;
-  std::vector<AttentionLimit> limits;
+  std::vector<EquationLimit> limits;
 
-  double Value(AttentionPlace place) const { return out.Value(Index(place)); }
-  double Limit(AttentionPlace place) const { return limits[Index(place)].stored; }
-  double Size(AttentionPlace place) const { return limits[Index(place)].size; }
-  size_t Index(AttentionPlace place) const { return IndexOf(quantity, out.shape(), place); }
-  double QueryPosition(AttentionPlace place) const;
-  std::string Text(AttentionPlace place) const;
+  double Value(EquationPlace place) const { return out.Value(Index(place)); }
+  double Limit(EquationPlace place) const { return limits[Index(place)].stored; }
+  double Size(EquationPlace place) const { return limits[Index(place)].size; }
+  size_t Index(EquationPlace place) const { return IndexOf(quantity, out.shape(), place); }
+  double QueryPosition(EquationPlace place) const;
+  std::string Text(EquationPlace place) const;
 };
 
 /// One element of each: bit for bit, or each within its contract of one number.
-void CompareBits(Comparisons& comparisons, const AttentionAnswer& got, AttentionPlace at,
-                 const AttentionAnswer& want, AttentionPlace of);
-void CompareWithin(Comparisons& comparisons, const AttentionAnswer& got, AttentionPlace at,
-                   const AttentionAnswer& want, AttentionPlace of);
+void CompareBits(Comparisons& comparisons, const EquationAnswer& got, EquationPlace at,
+                 const EquationAnswer& want, EquationPlace of);
+void CompareWithin(Comparisons& comparisons, const EquationAnswer& got, EquationPlace at,
+                   const EquationAnswer& want, EquationPlace of);
 
 /// The inputs with some positions, queries or keys only, by index; tensors of theirs are cut too.
 NamedInputs WithPositions(const NamedInputs& inputs, const std::vector<int64_t>& chosen);

@@ -39,12 +39,12 @@ double Score(const Params& params, double dot, double logit) {
 // Every visible score held to want(place, key row); `size` is that of the numbers that make it, of
 // which this law's own binary64 arithmetic may lose `roundings` times 2^-53.
 template <class Want>
-Verdict HoldScores(const AttentionAnswer& answer, const Params& params, double roundings,
+Verdict HoldScores(const EquationAnswer& answer, const Params& params, double roundings,
                    const Want& want) {
   const ExactTensor &queries = answer.inputs["query_positions"],
                     &keys = answer.inputs["key_positions"];
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     if (!params.attention.Visible(queries.At(place.query), keys.At(place.last))) continue;
     const auto [value, size] = want(place);
     const double got = answer.Value(place);
@@ -73,11 +73,11 @@ Verdict CheckCounts(const Subject& subject, const LawCase& c) {
   KeepFirstChannel(inputs.tensors.find("embedding")->second, [&](double, size_t row) {
     return std::min(static_cast<double>(row), kLargestIndex);
   });
-  const AttentionAnswer answer(subject, inputs);
+  const EquationAnswer answer(subject, inputs);
   const ExactTensor &queries = answer.inputs["query_positions"],
                     &keys = answer.inputs["key_positions"], &k = answer.inputs["k"];
   const double last = std::min(static_cast<double>(params.num_positions - 1), kLargestIndex);
-  const auto want = [&](AttentionPlace place) {
+  const auto want = [&](EquationPlace place) {
     double counted = 0;
     for (int64_t key = keys.shape[0] - 1; key >= place.last; --key) {
       if (!params.attention.Visible(queries.At(place.query), keys.At(key))) continue;
@@ -99,10 +99,10 @@ Verdict CheckFlatTable(const Subject& subject, const LawCase& c) {
   for (size_t i = width; i < table.values.size(); ++i) {
     table.values[i] = table.values[i % width];
   }
-  const AttentionAnswer answer(subject, inputs);
+  const EquationAnswer answer(subject, inputs);
   const ExactTensor &q = answer.inputs["q"], &k = answer.inputs["k"],
                     &e = answer.inputs["embedding"];
-  const auto want = [&](AttentionPlace place) {
+  const auto want = [&](EquationPlace place) {
     double dot = 0, logit = 0, size = 0;
     for (int64_t channel = 0; channel < params.attention.head_dim; ++channel) {
       const double of_query = q.At(place.query, place.head, channel);
@@ -127,10 +127,10 @@ Verdict CheckGates(const Subject& subject, const LawCase& c, bool open) {
   KeepFirstChannel(inputs.tensors.find("q")->second, [](double, size_t) { return 1; });
   KeepFirstChannel(inputs.tensors.find("k")->second,
                    [&](double, size_t) { return open ? logit : -logit; });
-  const AttentionAnswer answer(subject, inputs);
+  const EquationAnswer answer(subject, inputs);
   const ExactTensor &queries = answer.inputs["query_positions"],
                     &keys = answer.inputs["key_positions"], &e = answer.inputs["embedding"];
-  const auto want = [&](AttentionPlace place) {
+  const auto want = [&](EquationPlace place) {
     int64_t counted = 0;
     for (int64_t key = place.last; open && key < keys.shape[0]; ++key) {
       if (params.attention.Visible(queries.At(place.query), keys.At(key))) ++counted;

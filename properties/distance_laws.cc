@@ -14,16 +14,16 @@ namespace {
 // Rounding is monotone, so no contract excuses a fall that the true step makes plain; two keys may
 // round to one number.
 Verdict CheckNearest(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer answer(subject, InputsOf(subject, c));
+  const EquationAnswer answer(subject, InputsOf(subject, c));
   const ExactTensor &queries = answer.inputs["query_positions"],
                     &keys = answer.inputs["key_positions"];
   const EnclosedEach truth =
-      subject.attention().exact().Enclose(AttentionQuantity::bias, answer.inputs);
+      subject.equations().exact().Enclose(EquationQuantity::bias, answer.inputs);
   Comparisons comparisons;
   uint64_t plateaus = 0, steps = 0;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     if (place.last == 0 || keys.At(place.last) > queries.At(place.query)) continue;
-    AttentionPlace farther = place;
+    EquationPlace farther = place;
     --farther.last;
     const double near = answer.Value(place), far = answer.Value(farther);
     const double step =
@@ -46,13 +46,13 @@ Verdict CheckNearest(const Subject& subject, const LawCase& c) {
 }
 
 Verdict CheckSymmetry(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer answer(subject, InputsOf(subject, c));
+  const EquationAnswer answer(subject, InputsOf(subject, c));
   NamedInputs inputs = answer.inputs;
   std::swap(inputs.tensors.find("query_positions")->second,
             inputs.tensors.find("key_positions")->second);
-  const AttentionAnswer exchanged(subject, inputs);
+  const EquationAnswer exchanged(subject, inputs);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     CompareWithin(comparisons, exchanged, {place.head, place.last, place.query}, answer, place);
   }
   return comparisons.Take();

@@ -36,7 +36,7 @@ NamedInputs Shown(NamedInputs inputs, const Params& params) {
 // rounding.
 double Psi(const NamedInputs& inputs, double t) { return std::log1p(inputs["c"].At(0) * t); }
 
-void CompareNumber(Comparisons& comparisons, const AttentionAnswer& answer, AttentionPlace place,
+void CompareNumber(Comparisons& comparisons, const EquationAnswer& answer, EquationPlace place,
                    double want, double uncertain, double size) {
   const double got = answer.Value(place);
   comparisons.Add(answer.QueryPosition(place), std::fabs(got - want),
@@ -51,11 +51,11 @@ Verdict CheckDistance(const Subject& subject, const LawCase& c) {
   const double largest = FarthestPosition(c);
   Comparisons comparisons;
   for (double query : {largest, std::floor(largest / 300)}) {
-    const AttentionAnswer answer(subject, ProbeOf(Shown(InputsOf(subject, c), ParamsOf(subject)),
-                                                  query, TellingDistances(query)));
+    const EquationAnswer answer(subject, ProbeOf(Shown(InputsOf(subject, c), ParamsOf(subject)),
+                                                 query, TellingDistances(query)));
     const EnclosedEach truth =
-        subject.attention().exact().Enclose(AttentionQuantity::bias, answer.inputs);
-    for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+        subject.equations().exact().Enclose(EquationQuantity::bias, answer.inputs);
+    for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
       const double x = answer.Value(place), limit = answer.Limit(place);
       const auto add = [&](double error, double allowed, const std::string& want) {
         // An error of zero is no number that is right by accident: NaN stays NaN.
@@ -66,7 +66,7 @@ Verdict CheckDistance(const Subject& subject, const LawCase& c) {
       add(-x, limit, "at least 0");
       add(x - 1, limit, "at most 1");
       if (place.last == 0) continue;
-      AttentionPlace nearer = place;
+      EquationPlace nearer = place;
       --nearer.last;
       const size_t i = answer.Index(place), before = answer.Index(nearer);
       const double step = truth.values[i].high - truth.values[before].high;
@@ -91,8 +91,8 @@ Verdict CheckAtItself(const Subject& subject, const LawCase& c) {
   const double largest = FarthestPosition(c);
   Comparisons comparisons;
   for (double query : {0.0, 1.0, std::floor(largest / 2), largest}) {
-    const AttentionAnswer answer(subject, ProbeOf(InputsOf(subject, c), query, {0}));
-    for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+    const EquationAnswer answer(subject, ProbeOf(InputsOf(subject, c), query, {0}));
+    for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
       double want = answer.inputs["b2"].At(place.head), sizes = std::fabs(want);
       for (int64_t unit = 0; unit < params.mlp_width; ++unit) {
         const double term =
@@ -116,9 +116,9 @@ Verdict CheckFirstKey(const Subject& subject, const LawCase& c) {
   Comparisons comparisons;
   for (double query : {std::ceil(threshold) + 1, std::floor(largest / 2), largest}) {
     if (query < threshold || query > largest) continue;
-    const AttentionAnswer answer(subject, ProbeOf(inputs, query, {query}));
+    const EquationAnswer answer(subject, ProbeOf(inputs, query, {query}));
     const double psi = Psi(inputs, query), want = psi / (psi + epsilon);
-    for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+    for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
       CompareNumber(comparisons, answer, place, want, 0x1p-49, 1);
     }
   }
@@ -131,15 +131,15 @@ Verdict CheckScale(const Subject& subject, const LawCase& c) {
   Comparisons comparisons;
   for (double query : {7.0, 100.0, largest}) {
     if (query > largest) continue;
-    const AttentionAnswer once(subject, ProbeOf(Shown(InputsOf(subject, c), ParamsOf(subject)),
-                                                query, TellingDistances(query)));
+    const EquationAnswer once(subject, ProbeOf(Shown(InputsOf(subject, c), ParamsOf(subject)),
+                                               query, TellingDistances(query)));
     NamedInputs scaled = once.inputs;
     for (const char* name : {"query_positions", "key_positions", "threshold"}) {
       for (double& value : Tensor(scaled, name).values) value *= 2;
     }
     Tensor(scaled, "c").values[0] /= 2;
-    const AttentionAnswer twice(subject, scaled);
-    for (AttentionPlace place : PlacesOf(once.quantity, once.out.shape())) {
+    const EquationAnswer twice(subject, scaled);
+    for (EquationPlace place : PlacesOf(once.quantity, once.out.shape())) {
       CompareWithin(comparisons, twice, place, once, place);
     }
   }
@@ -150,13 +150,13 @@ Verdict CheckScale(const Subject& subject, const LawCase& c) {
 Verdict CheckNear(const Subject& subject, const LawCase& c) {
   NamedInputs inputs = InputsOf(subject, c);
   Tensor(inputs, "threshold").values[0] = std::exp2(std::ceil(std::log2(FarthestPosition(c) + 1)));
-  const AttentionAnswer before(subject, inputs);
+  const EquationAnswer before(subject, inputs);
   for (const char* name : {"query_positions", "key_positions"}) {
     for (double& position : Tensor(inputs, name).values) position += c.shifts[0];
   }
-  const AttentionAnswer after(subject, inputs);
+  const EquationAnswer after(subject, inputs);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(before.quantity, before.out.shape())) {
+  for (EquationPlace place : PlacesOf(before.quantity, before.out.shape())) {
     CompareWithin(comparisons, after, place, before, place);
   }
   return comparisons.Take();

@@ -23,12 +23,12 @@ NamedInputs ProbeAtTheEnd(const Subject& subject, const LawCase& c) {
   return ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest));
 }
 
-double DistanceAt(const AttentionAnswer& answer, AttentionPlace place) {
+double DistanceAt(const EquationAnswer& answer, EquationPlace place) {
   return answer.QueryPosition(place) - answer.inputs["key_positions"].At(place.last);
 }
 
 // Within the contract and `uncertain` of a number.
-void CompareNumber(Comparisons& comparisons, const AttentionAnswer& answer, AttentionPlace place,
+void CompareNumber(Comparisons& comparisons, const EquationAnswer& answer, EquationPlace place,
                    double want, double uncertain) {
   const double got = answer.Value(place);
   comparisons.Add(answer.QueryPosition(place), std::fabs(got - want),
@@ -42,8 +42,8 @@ Verdict CheckAtItself(const Subject& subject, const LawCase& c) {
   const double largest = FarthestPosition(c);
   Comparisons comparisons;
   for (double query : {0.0, 1.0, largest}) {
-    const AttentionAnswer answer(subject, ProbeOf(InputsOf(subject, c), query, {0}));
-    for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+    const EquationAnswer answer(subject, ProbeOf(InputsOf(subject, c), query, {0}));
+    for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
       comparisons.AddExact(query, answer.Value(place) == 0, [&] {
         return Witness{
             .where = answer.Text(place), .got = HexFloat(answer.Value(place)), .want = "0"};
@@ -59,9 +59,9 @@ Verdict CheckSmallRates(const Subject& subject, const LawCase& c) {
   constexpr double kRate = 0x1p-20;
   NamedInputs inputs = ProbeAtTheEnd(subject, c);
   std::ranges::fill(Tensor(inputs, "r2").values, kRate);
-  const AttentionAnswer answer(subject, inputs);
+  const EquationAnswer answer(subject, inputs);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     const double x = kRate * DistanceAt(answer, place);
     if (x > 0.125) continue;
     const double linear = -answer.inputs["r1"].At(place.head) * x;
@@ -73,16 +73,16 @@ Verdict CheckSmallRates(const Subject& subject, const LawCase& c) {
 // Only r2 times the distance counts: twice the positions with half of r2.
 Verdict CheckRates(const Subject& subject, const LawCase& c) {
   const double largest = std::floor(FarthestPosition(c) / 2);
-  const AttentionAnswer once(subject,
-                             ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest)));
+  const EquationAnswer once(subject,
+                            ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest)));
   NamedInputs scaled = once.inputs;
   for (const char* name : {"query_positions", "key_positions"}) {
     for (double& position : Tensor(scaled, name).values) position *= 2;
   }
   for (double& rate : Tensor(scaled, "r2").values) rate /= 2;
-  const AttentionAnswer twice(subject, scaled);
+  const EquationAnswer twice(subject, scaled);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(once.quantity, once.out.shape())) {
+  for (EquationPlace place : PlacesOf(once.quantity, once.out.shape())) {
     CompareWithin(comparisons, twice, place, once, place);
   }
   return comparisons.Take();
@@ -92,9 +92,9 @@ Verdict CheckRates(const Subject& subject, const LawCase& c) {
 Verdict CheckLinear(const Subject& subject, const LawCase& c) {
   NamedInputs inputs = ProbeAtTheEnd(subject, c);
   std::ranges::fill(Tensor(inputs, "r2").values, 1);
-  const AttentionAnswer answer(subject, inputs);
+  const EquationAnswer answer(subject, inputs);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     const double want = -answer.inputs["r1"].At(place.head) * DistanceAt(answer, place);
     CompareNumber(comparisons, answer, place, want, std::fabs(want) * 0x1p-52);
   }
@@ -104,15 +104,15 @@ Verdict CheckLinear(const Subject& subject, const LawCase& c) {
 // Twice the distance has 2^r2 times the bias.
 Verdict CheckDoubling(const Subject& subject, const LawCase& c) {
   const double largest = std::floor(FarthestPosition(c) / 2);
-  const AttentionAnswer once(subject,
-                             ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest)));
+  const EquationAnswer once(subject,
+                            ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest)));
   NamedInputs scaled = once.inputs;
   for (const char* name : {"query_positions", "key_positions"}) {
     for (double& position : Tensor(scaled, name).values) position *= 2;
   }
-  const AttentionAnswer twice(subject, scaled);
+  const EquationAnswer twice(subject, scaled);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(once.quantity, once.out.shape())) {
+  for (EquationPlace place : PlacesOf(once.quantity, once.out.shape())) {
     // The power within an ulp, its product a rounding.
     const double ratio = std::exp2(once.inputs["r2"].At(place.head));
     const double want = once.Value(place) * ratio;
@@ -126,16 +126,16 @@ Verdict CheckDoubling(const Subject& subject, const LawCase& c) {
 Verdict CheckFactor(const Subject& subject, const LawCase& c) {
   NamedInputs inputs = InputsOf(subject, c);
   std::ranges::fill(Tensor(inputs, "q").values, 0);
-  const AttentionAnswer answer(subject, inputs);
+  const EquationAnswer answer(subject, inputs);
   const Params& params = std::get<Params>(subject.scheme());
   const ExactTensor &queries = inputs["query_positions"], &keys = inputs["key_positions"];
   Params plain = params;
   plain.weighted = false;
   NamedInputs of_bias = inputs;
   for (const char* name : {"q", "k", "w1", "w2"}) of_bias.tensors.erase(name);
-  const EnclosedEach bias = ExactAttention(plain).Enclose(AttentionQuantity::bias, of_bias);
+  const EnclosedEach bias = ExactEquations(plain).Enclose(EquationQuantity::bias, of_bias);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     if (!params.attention.Visible(queries.At(place.query), keys.At(place.last))) continue;
     const double want = bias.values[answer.Index(place)].high;
     CompareNumber(comparisons, answer, place, want, std::fabs(want) * 0x1p-52);

@@ -26,10 +26,10 @@ std::optional<int64_t> RowAt(const Params& params, double position) {
 // Numbers are moved, not computed. The table holds numbers of the kernel's dtype.
 Verdict CheckGather(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
-  const AttentionAnswer answer(subject, InputsOf(subject, c));
+  const EquationAnswer answer(subject, InputsOf(subject, c));
   const ExactTensor& table = answer.inputs["table"];
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     const std::optional<int64_t> row = RowAt(params, answer.QueryPosition(place));
     const double want = row ? table.At(*row, place.last) : 0, got = answer.Value(place);
     const bool holds = got == want && std::signbit(got) == std::signbit(want);
@@ -44,7 +44,7 @@ Verdict CheckGather(const Subject& subject, const LawCase& c) {
 }
 
 Verdict CheckUnread(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer clean(subject, InputsOf(subject, c));
+  const EquationAnswer clean(subject, InputsOf(subject, c));
   NamedInputs poisoned = clean.inputs;
   std::vector<bool> read(static_cast<size_t>(ParamsOf(subject).rows));
   for (double position : clean.inputs["positions"].values) {
@@ -54,9 +54,9 @@ Verdict CheckUnread(const Subject& subject, const LawCase& c) {
   for (size_t i = 0; i < table.values.size(); ++i) {
     if (!read[i / static_cast<size_t>(table.shape[1])]) table.values[i] = std::nan("");
   }
-  const Tensor out = subject.Attend(poisoned);
+  const Tensor out = subject.Evaluate(poisoned);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(clean.quantity, out.shape())) {
+  for (EquationPlace place : PlacesOf(clean.quantity, out.shape())) {
     const size_t i = clean.Index(place);
     comparisons.AddExact(clean.QueryPosition(place), out.Bits(i) == clean.out.Bits(i), [&] {
       return Witness{.where = clean.Text(place) + ", with NaN in the rows that nothing asks for",
@@ -80,7 +80,7 @@ Verdict CheckRefusal(const Subject& subject, const LawCase& c) {
     inputs.tensors.find("positions")->second.values = {position};
     bool refused = false;
     try {
-      subject.Attend(inputs);
+      subject.Evaluate(inputs);
     } catch (const Unsupported&) {
       refused = true;
     } catch (const KernelFailure&) {
@@ -101,11 +101,11 @@ Verdict CheckPadding(const Subject& subject, const LawCase& c) {
   NamedInputs inputs = WithPositions(InputsOf(subject, c), {0});
   const auto position = static_cast<double>(*params.padding_index - params.offset);
   inputs.tensors.find("positions")->second.values = {position};
-  const AttentionAnswer answer(subject, inputs);
+  const EquationAnswer answer(subject, inputs);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     const double want =
-        answer.quantity == AttentionQuantity::embed ? inputs["x"].At(0, place.last) : 0;
+        answer.quantity == EquationQuantity::embed ? inputs["x"].At(0, place.last) : 0;
     comparisons.AddExact(position, answer.Value(place) == want, [&] {
       return Witness{.where = answer.Text(place),
                      .got = HexFloat(answer.Value(place)),

@@ -31,13 +31,13 @@ Verdict CheckOrder(const Subject& subject, const LawCase& c) {
     const std::vector<int64_t> visible = VisibleKeys(subject, all, query);
     const std::vector<int64_t> reversed(visible.rbegin(), visible.rend());
     const NamedInputs of_query = WithQueries(all, {query});
-    const AttentionAnswer before(subject, WithKeys(of_query, visible));
+    const EquationAnswer before(subject, WithKeys(of_query, visible));
     NamedInputs turned = WithKeys(of_query, reversed);
     turned.tensors["key_positions"] = before.inputs["key_positions"];
-    const AttentionAnswer after(subject, turned);
-    for (AttentionPlace place : PlacesOf(before.quantity, before.out.shape())) {
-      AttentionPlace of = place;
-      if (before.quantity == AttentionQuantity::scores) {
+    const EquationAnswer after(subject, turned);
+    for (EquationPlace place : PlacesOf(before.quantity, before.out.shape())) {
+      EquationPlace of = place;
+      if (before.quantity == EquationQuantity::scores) {
         of.last = static_cast<int64_t>(visible.size()) - 1 - place.last;
       }
       CompareWithin(comparisons, after, place, before, of);
@@ -50,10 +50,10 @@ Verdict CheckOrder(const Subject& subject, const LawCase& c) {
 Verdict CheckEqualScores(const Subject& subject, const LawCase& c) {
   NamedInputs inputs = InputsOf(subject, c);
   for (double& q : inputs.tensors.find("q")->second.values) q = 0;
-  const AttentionAnswer answer(subject, inputs);
+  const EquationAnswer answer(subject, inputs);
   const ExactTensor& v = answer.inputs["v"];
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     const std::vector<int64_t> visible = VisibleKeys(subject, answer.inputs, place.query);
     const auto count = static_cast<double>(visible.size());
     double sum = 0, size = 0;

@@ -27,9 +27,9 @@ Verdict CheckConstant(const Subject& subject, const LawCase& c) {
   NamedInputs inputs = InputsOf(subject, c);
   const double number = inputs["table"].values[0];
   std::ranges::fill(inputs.tensors.find("table")->second.values, number);
-  const AttentionAnswer rows(subject, inputs);
+  const EquationAnswer rows(subject, inputs);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(rows.quantity, rows.out.shape())) {
+  for (EquationPlace place : PlacesOf(rows.quantity, rows.out.shape())) {
     comparisons.Add(rows.QueryPosition(place), std::fabs(rows.Value(place) - number),
                     rows.Limit(place), std::fabs(number), [&] {
                       return Witness{.where = rows.Text(place),
@@ -46,9 +46,9 @@ Verdict CompareKept(const Subject& subject, const LawCase& c,
   NamedInputs inputs = WithPositions(InputsOf(subject, c), std::vector<int64_t>(kept.size(), 0));
   std::vector<double>& positions = inputs.tensors.find("positions")->second.values;
   for (size_t i = 0; i < kept.size(); ++i) positions[i] = kept[i].first;
-  const AttentionAnswer rows(subject, inputs);
+  const EquationAnswer rows(subject, inputs);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(rows.quantity, rows.out.shape())) {
+  for (EquationPlace place : PlacesOf(rows.quantity, rows.out.shape())) {
     const double want =
         inputs["table"].At(kept[static_cast<size_t>(place.query)].second, place.last);
     comparisons.Add(rows.QueryPosition(place), std::fabs(rows.Value(place) - want),
@@ -98,7 +98,7 @@ Verdict CheckCorners(const Subject& subject, const LawCase& c) {
 // A grid turned by half a turn gives the target turned so.
 Verdict CheckMirror(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
-  const AttentionAnswer rows(subject, InputsOf(subject, c));
+  const EquationAnswer rows(subject, InputsOf(subject, c));
   NamedInputs turned = rows.inputs;
   const auto turn = [&](int64_t count, int64_t row) {
     return row < params.prefix ? row : params.prefix + count - 1 - (row - params.prefix);
@@ -115,9 +115,9 @@ Verdict CheckMirror(const Subject& subject, const LawCase& c) {
     position = static_cast<double>(
         turn(params.target_h * params.target_w, static_cast<int64_t>(position)));
   }
-  const AttentionAnswer other(subject, turned);
+  const EquationAnswer other(subject, turned);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(rows.quantity, rows.out.shape())) {
+  for (EquationPlace place : PlacesOf(rows.quantity, rows.out.shape())) {
     CompareWithin(comparisons, other, place, rows, place);
   }
   return comparisons.Take();

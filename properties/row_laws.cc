@@ -12,10 +12,10 @@ namespace {
 constexpr const char* kRows = "table embed";
 
 // Element by element, row `of` of `want` for each row of `got`.
-void CompareRows(Comparisons& comparisons, bool bits, const AttentionAnswer& got,
-                 const AttentionAnswer& want, const std::vector<int64_t>& of) {
-  for (AttentionPlace place : PlacesOf(got.quantity, got.out.shape())) {
-    AttentionPlace other = place;
+void CompareRows(Comparisons& comparisons, bool bits, const EquationAnswer& got,
+                 const EquationAnswer& want, const std::vector<int64_t>& of) {
+  for (EquationPlace place : PlacesOf(got.quantity, got.out.shape())) {
+    EquationPlace other = place;
     other.query = of[static_cast<size_t>(place.query)];
     if (bits) {
       CompareBits(comparisons, got, place, want, other);
@@ -25,14 +25,14 @@ void CompareRows(Comparisons& comparisons, bool bits, const AttentionAnswer& got
   }
 }
 
-std::vector<int64_t> AllOf(const AttentionAnswer& answer) {
+std::vector<int64_t> AllOf(const EquationAnswer& answer) {
   std::vector<int64_t> all;
   for (int64_t row = 0; row < answer.out.shape()[0]; ++row) all.push_back(row);
   return all;
 }
 
 Verdict CheckDeterminism(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer once(subject, InputsOf(subject, c)), again(subject, once.inputs);
+  const EquationAnswer once(subject, InputsOf(subject, c)), again(subject, once.inputs);
   Comparisons comparisons;
   CompareRows(comparisons, true, again, once, AllOf(once));
   return comparisons.Take();
@@ -40,13 +40,13 @@ Verdict CheckDeterminism(const Subject& subject, const LawCase& c) {
 
 // A row alone, and among the others in another order.
 Verdict CheckRows(const Subject& subject, const LawCase& c) {
-  const AttentionAnswer whole(subject, InputsOf(subject, c));
+  const EquationAnswer whole(subject, InputsOf(subject, c));
   const bool bits = subject.info().Declares("chunking");
   Comparisons comparisons;
   std::vector<int64_t> order = AllOf(whole);
   std::ranges::reverse(order);
   const auto compare = [&](const std::vector<int64_t>& chosen) {
-    const AttentionAnswer part(subject, WithPositions(whole.inputs, chosen));
+    const EquationAnswer part(subject, WithPositions(whole.inputs, chosen));
     CompareRows(comparisons, bits, part, whole, chosen);
   };
   compare(order);
@@ -55,8 +55,8 @@ Verdict CheckRows(const Subject& subject, const LawCase& c) {
 }
 
 Verdict ComparePlacement(const Subject& subject, const LawCase& c, Placement placement) {
-  const AttentionAnswer apart(subject, InputsOf(subject, c));
-  const AttentionAnswer placed(subject, apart.inputs, placement);
+  const EquationAnswer apart(subject, InputsOf(subject, c));
+  const EquationAnswer placed(subject, apart.inputs, placement);
   const bool bits = placement == Placement::in_place || subject.info().Declares("alignment");
   Comparisons comparisons;
   CompareRows(comparisons, bits, placed, apart, AllOf(apart));
@@ -76,10 +76,10 @@ Verdict CheckZeroWeights(const Subject& subject, const LawCase& c) {
   for (const Weight& weight : WeightsOf(subject.scheme())) {
     std::ranges::fill(inputs.tensors.find(weight.name)->second.values, 0);
   }
-  const AttentionAnswer answer(subject, inputs);
-  const bool embeds = answer.quantity == AttentionQuantity::embed;
+  const EquationAnswer answer(subject, inputs);
+  const bool embeds = answer.quantity == EquationQuantity::embed;
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     const double want = embeds ? answer.inputs["x"].values[answer.Index(place)] : 0;
     comparisons.AddExact(answer.QueryPosition(place), answer.Value(place) == want, [&] {
       return Witness{.where = answer.Text(place),

@@ -23,7 +23,7 @@ double FactorOf(const Params& params, int64_t head) {
 
 double Waves(const Params& params) { return static_cast<double>(params.sandwich_width / 2); }
 
-Witness WitnessOf(const AttentionAnswer& answer, AttentionPlace place, double want) {
+Witness WitnessOf(const EquationAnswer& answer, EquationPlace place, double want) {
   return {
       .where = answer.Text(place), .got = HexFloat(answer.Value(place)), .want = HexFloat(want)};
 }
@@ -31,7 +31,7 @@ Witness WitnessOf(const AttentionAnswer& answer, AttentionPlace place, double wa
 // The inner products of the proven rows of the sinusoid.
 Verdict CheckGram(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
-  const AttentionAnswer answer(subject, InputsOf(subject, c));
+  const EquationAnswer answer(subject, InputsOf(subject, c));
   const ExactAddition rows{
       Scheme(sinusoidal::Params{.width = params.sandwich_width, .base = params.base})};
   const auto width = static_cast<size_t>(params.sandwich_width);
@@ -41,7 +41,7 @@ Verdict CheckGram(const Subject& subject, const LawCase& c) {
   const std::vector<double> of_queries = rows_at("query_positions");
   const std::vector<double> of_keys = rows_at("key_positions");
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     double gram = 0;
     for (size_t i = 0; i < width; ++i) {
       gram += of_queries[static_cast<size_t>(place.query) * width + i] *
@@ -62,11 +62,11 @@ Verdict CheckGram(const Subject& subject, const LawCase& c) {
 Verdict CheckPeak(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
   const double largest = FarthestPosition(c);
-  const AttentionAnswer answer(subject,
-                               ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest)));
+  const EquationAnswer answer(subject,
+                              ProbeOf(InputsOf(subject, c), largest, TellingDistances(largest)));
   const double centre = params.centred ? Waves(params) : 0;
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     const double factor = FactorOf(params, place.head);
     const double peak = (Waves(params) - centre) * factor,
                  least = (-Waves(params) - centre) * factor;
@@ -84,11 +84,11 @@ Verdict CheckPeak(const Subject& subject, const LawCase& c) {
 Verdict CheckHeads(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
   if (params.attention.heads == 1) throw Unsupported("there is one head only");
-  const AttentionAnswer answer(subject, InputsOf(subject, c));
+  const EquationAnswer answer(subject, InputsOf(subject, c));
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     if (place.head == 0) continue;
-    AttentionPlace first = place;
+    EquationPlace first = place;
     first.head = 0;
     const double count = static_cast<double>(place.head + 1);
     const double want = answer.Value(first) / count;

@@ -45,8 +45,8 @@ NamedInputs WithTableRows(const NamedInputs& inputs, int64_t rows, const From& f
   return changed;
 }
 
-void CompareAll(Comparisons& comparisons, const AttentionAnswer& got, const AttentionAnswer& want) {
-  for (AttentionPlace place : PlacesOf(want.quantity, want.out.shape())) {
+void CompareAll(Comparisons& comparisons, const EquationAnswer& got, const EquationAnswer& want) {
+  for (EquationPlace place : PlacesOf(want.quantity, want.out.shape())) {
     CompareWithin(comparisons, got, place, want, place);
   }
 }
@@ -58,13 +58,13 @@ Verdict CheckBeyond(const Subject& subject, const LawCase& c) {
   const auto end = static_cast<double>(params.clip + (params.outside == Outside::zero ? 1 : 0));
   Comparisons comparisons;
   for (int64_t query = 0; query < all["query_positions"].shape[0]; ++query) {
-    const AttentionAnswer far(subject, WithQueries(all, {query}));
+    const EquationAnswer far(subject, WithQueries(all, {query}));
     const double at = far.inputs["query_positions"].At(0);
     NamedInputs moved = far.inputs;
     for (double& key : moved.tensors.find("key_positions")->second.values) {
       key = at + std::min(std::max(key - at, -end), end);
     }
-    const AttentionAnswer near(subject, moved);
+    const EquationAnswer near(subject, moved);
     CompareAll(comparisons, near, far);
   }
   return comparisons.Take();
@@ -73,11 +73,11 @@ Verdict CheckBeyond(const Subject& subject, const LawCase& c) {
 // The tables reversed, and their rows counted the other way.
 Verdict CheckReversal(const Subject& subject, const LawCase& c) {
   Params params = ParamsOf(subject);
-  const AttentionAnswer before(subject, InputsOf(subject, c));
+  const EquationAnswer before(subject, InputsOf(subject, c));
   params.index =
       params.index == Index::key_minus_query ? Index::query_minus_key : Index::key_minus_query;
   const int64_t rows = 2 * params.clip + 1;
-  const AttentionAnswer after(
+  const EquationAnswer after(
       With(subject, params),
       WithTableRows(before.inputs, rows, [&](int64_t row) { return rows - 1 - row; }));
   Comparisons comparisons;
@@ -90,15 +90,15 @@ Verdict CheckWideTable(const Subject& subject, const LawCase& c) {
   Params params = ParamsOf(subject);
   const int64_t clip = params.clip;
   if (clip > 1 << 12) throw Unsupported("a law of tables that reach 4096 tokens at most");
-  const AttentionAnswer before(subject, InputsOf(subject, c));
+  const EquationAnswer before(subject, InputsOf(subject, c));
   params.clip = 2 * clip;
   const auto from = [&](int64_t row) {
     const int64_t relative = row - 2 * clip;
     if (params.outside == Outside::zero && std::abs(relative) > clip) return int64_t{-1};
     return std::clamp(relative, -clip, clip) + clip;
   };
-  const AttentionAnswer after(With(subject, params),
-                              WithTableRows(before.inputs, 4 * clip + 1, from));
+  const EquationAnswer after(With(subject, params),
+                             WithTableRows(before.inputs, 4 * clip + 1, from));
   Comparisons comparisons;
   CompareAll(comparisons, after, before);
   return comparisons.Take();
@@ -111,19 +111,19 @@ Verdict CheckConstantTables(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
   const NamedInputs given = InputsOf(subject, c);
   const int64_t rows = 2 * params.clip + 1;
-  const AttentionAnswer with(subject, WithTableRows(given, rows, [](int64_t) { return 0; }));
-  const AttentionAnswer without(subject, WithTableRows(given, rows, [](int64_t) { return -1; }));
+  const EquationAnswer with(subject, WithTableRows(given, rows, [](int64_t) { return 0; }));
+  const EquationAnswer without(subject, WithTableRows(given, rows, [](int64_t) { return -1; }));
   const ExactTensor
-      &table = given[with.quantity == AttentionQuantity::scores ? "key_table" : "value_table"],
+      &table = given[with.quantity == EquationQuantity::scores ? "key_table" : "value_table"],
       &q = given["q"];
   const int64_t width = params.attention.head_dim;
   const double scale =
       params.attention.scale == ScoreScale::one ? 1 : 1 / std::sqrt(static_cast<double>(width));
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(with.quantity, with.out.shape())) {
+  for (EquationPlace place : PlacesOf(with.quantity, with.out.shape())) {
     const int64_t of_head = params.per_head ? place.head : 0;
     double moved = 0, size = 0;
-    if (with.quantity == AttentionQuantity::scores) {
+    if (with.quantity == EquationQuantity::scores) {
       for (int64_t channel = 0; channel < width; ++channel) {
         const double product =
             q.At(place.query, place.head, channel) * table.At(of_head, 0, channel) * scale;

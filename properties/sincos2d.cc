@@ -15,8 +15,8 @@ namespace {
 const Params& ParamsOf(const Subject& subject) { return std::get<Params>(subject.scheme()); }
 
 // The rows of these positions; `inputs` give embeddings, one for every row, where x is taken.
-AttentionAnswer AnswerAt(const Subject& subject, const LawCase& c,
-                         const std::vector<double>& positions) {
+EquationAnswer AnswerAt(const Subject& subject, const LawCase& c,
+                        const std::vector<double>& positions) {
   std::vector<int64_t> same(positions.size(), 0);
   NamedInputs inputs = WithPositions(InputsOf(subject, c), same);
   inputs.tensors.find("positions")->second.values = positions;
@@ -24,8 +24,8 @@ AttentionAnswer AnswerAt(const Subject& subject, const LawCase& c,
 }
 
 // Half `half` of row `i` against half `of_half` of row `j`.
-void CompareHalves(Comparisons& comparisons, const AttentionAnswer& got, int64_t i, int64_t half,
-                   const AttentionAnswer& want, int64_t j, int64_t of_half) {
+void CompareHalves(Comparisons& comparisons, const EquationAnswer& got, int64_t i, int64_t half,
+                   const EquationAnswer& want, int64_t j, int64_t of_half) {
   const int64_t width = got.out.shape()[1] / 2;
   for (int64_t channel = 0; channel < width; ++channel) {
     CompareWithin(comparisons, got, {0, i, half * width + channel}, want,
@@ -41,7 +41,7 @@ Verdict CheckAxes(const Subject& subject, const LawCase& c) {
   };
   const auto row = static_cast<int64_t>(c.seed % static_cast<uint64_t>(params.grid_h));
   const auto column = static_cast<int64_t>(c.seed / 7 % static_cast<uint64_t>(params.grid_w));
-  const AttentionAnswer rows = AnswerAt(
+  const EquationAnswer rows = AnswerAt(
       subject, c,
       {at(row, column), at(params.grid_h - 1, column), at(row, params.grid_w - 1), at(0, column)});
   const int64_t of_column = params.first_axis == FirstAxis::column ? 0 : 1;
@@ -56,8 +56,8 @@ Verdict CheckAxes(const Subject& subject, const LawCase& c) {
 Verdict CheckSwap(const Subject& subject, const LawCase& c) {
   Params other = ParamsOf(subject);
   other.first_axis = other.first_axis == FirstAxis::column ? FirstAxis::row : FirstAxis::column;
-  const AttentionAnswer own(subject, InputsOf(subject, c));
-  const AttentionAnswer swapped(Subject(subject.info(), other), own.inputs);
+  const EquationAnswer own(subject, InputsOf(subject, c));
+  const EquationAnswer swapped(Subject(subject.info(), other), own.inputs);
   Comparisons comparisons;
   for (int64_t row = 0; row < own.out.shape()[0]; ++row) {
     CompareHalves(comparisons, swapped, row, 0, own, row, 1);
@@ -69,15 +69,15 @@ Verdict CheckSwap(const Subject& subject, const LawCase& c) {
 // sin^2 + cos^2 = 1: off by 2 (|s| e_s + |c| e_c) + e_s^2 + e_c^2 at most, computed in doubles.
 Verdict CheckUnit(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
-  const AttentionAnswer rows(subject, InputsOf(subject, c));
+  const EquationAnswer rows(subject, InputsOf(subject, c));
   const int64_t waves = params.AxisWaves();
   Comparisons comparisons;
   for (int64_t row = 0; row < rows.out.shape()[0]; ++row) {
     const double position = rows.QueryPosition({0, row, 0});
     if (position < static_cast<double>(params.prefix)) continue;
     for (int64_t wave = 0; wave < 2 * waves; ++wave) {
-      const AttentionPlace sine{0, row, wave / waves * 2 * waves + wave % waves};
-      AttentionPlace cosine = sine;
+      const EquationPlace sine{0, row, wave / waves * 2 * waves + wave % waves};
+      EquationPlace cosine = sine;
       cosine.last += waves;
       const double s = rows.Value(sine), k = rows.Value(cosine);
       const double e = rows.Limit(sine), f = rows.Limit(cosine);
@@ -97,9 +97,9 @@ Verdict CheckOrigin(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
   std::vector<double> positions;
   for (int64_t row = 0; row <= params.prefix; ++row) positions.push_back(static_cast<double>(row));
-  const AttentionAnswer rows = AnswerAt(subject, c, positions);
+  const EquationAnswer rows = AnswerAt(subject, c, positions);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(rows.quantity, rows.out.shape())) {
+  for (EquationPlace place : PlacesOf(rows.quantity, rows.out.shape())) {
     const bool cosine = place.last / params.AxisWaves() % 2 == 1;
     const double want = place.query == params.prefix && cosine ? 1 : 0;
     comparisons.AddExact(rows.QueryPosition(place), rows.Value(place) == want, [&] {

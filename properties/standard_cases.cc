@@ -4,7 +4,7 @@
 #include <array>
 #include <cmath>
 
-#include "posgauge/verify/attention_plan.h"
+#include "posgauge/verify/equation_plan.h"
 #include "posgauge/verify/plan.h"
 
 namespace posgauge {
@@ -164,7 +164,7 @@ namespace {
 // beyond them.
 LawCase DrawAttentionCase(const Subject& subject, const CasePlan& plan, uint64_t seed,
                           int64_t number) {
-  const AttentionTruth& truth = subject.attention();
+  const EquationTruth& truth = subject.equations();
   const Attention& attention = AttentionOf(subject.scheme());
   Random random(seed, fmt::format("law case {}", number));
   auto largest = static_cast<double>(plan.largest_position);
@@ -191,7 +191,7 @@ LawCase DrawAttentionCase(const Subject& subject, const CasePlan& plan, uint64_t
   LawCase drawn;
   drawn.seed = random.Bits();
   drawn.shifts = {-std::floor(random.Uniform() * (key_positions.front() + 1))};
-  for (const Weight& input : truth.exact().InputsOf(AttentionQuantity::attention)) {
+  for (const Weight& input : truth.exact().InputsOf(EquationQuantity::attention)) {
     const std::string name(input.name);
     ExactTensor& tensor = drawn.inputs.tensors[name];
     if (name == "query_positions") {
@@ -216,7 +216,7 @@ LawCase DrawAttentionCase(const Subject& subject, const CasePlan& plan, uint64_t
 
 // The first case ends with the largest position.
 LawCase DrawRowsCase(const Subject& subject, const CasePlan& plan, uint64_t seed, int64_t number) {
-  const AttentionTruth& truth = subject.attention();
+  const EquationTruth& truth = subject.equations();
   Random random(seed, fmt::format("law case {}", number));
   auto largest = static_cast<double>(plan.largest_position);
   if (const auto count = PositionCount(subject.scheme())) {
@@ -233,7 +233,7 @@ LawCase DrawRowsCase(const Subject& subject, const CasePlan& plan, uint64_t seed
   }
   LawCase drawn;
   drawn.seed = random.Bits();
-  drawn.inputs = PlanRows(subject.scheme(), truth.exact(), AttentionQuantity::embed,
+  drawn.inputs = PlanRows(subject.scheme(), truth.exact(), EquationQuantity::embed,
                           InputDtype(subject), positions, drawn.seed);
   return drawn;
 }

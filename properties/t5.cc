@@ -17,7 +17,7 @@ namespace {
 const Params& ParamsOf(const Subject& subject) { return std::get<Params>(subject.scheme()); }
 
 std::vector<double> FirstDistances(const Subject& subject) {
-  return subject.attention().exact().ReadyMade("thresholds", Dtype::f64)->values;
+  return subject.equations().exact().ReadyMade("thresholds", Dtype::f64)->values;
 }
 
 // Buckets of keys before one query or after it, at distances that tell and about every first one.
@@ -34,7 +34,7 @@ struct Side {
     const auto repeated = std::ranges::unique(distances);
     distances.erase(repeated.begin(), repeated.end());
     query = after ? 0 : largest;
-    const AttentionAnswer answer(subject, ProbeOf({}, query, distances, after));
+    const EquationAnswer answer(subject, ProbeOf({}, query, distances, after));
     for (double bucket : answer.out.Values()) buckets.push_back(bucket);
   }
 
@@ -125,20 +125,20 @@ struct Row {
         }()) {
     NamedInputs positions = answer.inputs;
     positions.tensors.erase("table");
-    buckets = subject.attention().exact().Buckets(positions);
+    buckets = subject.equations().exact().Buckets(positions);
   }
 
-  AttentionAnswer answer;
+  EquationAnswer answer;
   std::vector<int64_t> buckets;
 };
 
 Verdict CheckOneBias(const Subject& subject, const LawCase& c) {
   const Row row(subject, c);
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(row.answer.quantity, row.answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(row.answer.quantity, row.answer.out.shape())) {
     const auto key = static_cast<size_t>(place.last);
     const auto same = std::ranges::find(row.buckets, row.buckets[key]);
-    AttentionPlace first = place;
+    EquationPlace first = place;
     first.last = same - row.buckets.begin();
     CompareBits(comparisons, row.answer, place, row.answer, first);
   }
@@ -150,7 +150,7 @@ Verdict CheckEntries(const Subject& subject, const LawCase& c) {
   const ExactTensor& table = row.answer.inputs["table"];
   const Format format = FormatOf(subject.io());
   Comparisons comparisons;
-  for (AttentionPlace place : PlacesOf(row.answer.quantity, row.answer.out.shape())) {
+  for (EquationPlace place : PlacesOf(row.answer.quantity, row.answer.out.shape())) {
     const double entry = table.At(row.buckets[static_cast<size_t>(place.last)], place.head);
     const double want = RoundTo(format, entry), got = row.answer.Value(place);
     comparisons.Add(row.answer.QueryPosition(place), std::fabs(got - want), row.answer.Limit(place),

@@ -20,8 +20,8 @@ NamedInputs WithZeros(const NamedInputs& inputs, std::string_view name) {
   return changed;
 }
 
-void CompareAll(Comparisons& comparisons, const AttentionAnswer& got, const AttentionAnswer& want) {
-  for (AttentionPlace place : PlacesOf(want.quantity, want.out.shape())) {
+void CompareAll(Comparisons& comparisons, const EquationAnswer& got, const EquationAnswer& want) {
+  for (EquationPlace place : PlacesOf(want.quantity, want.out.shape())) {
     CompareWithin(comparisons, got, place, want, place);
   }
 }
@@ -33,8 +33,8 @@ Verdict CheckBiasesApart(const Subject& subject, const LawCase& c) {
   Comparisons comparisons;
   for (const auto& [zeros, idle] :
        {std::pair("k", "content_bias"), std::pair("position_weight", "position_bias")}) {
-    const AttentionAnswer with(subject, WithZeros(given, zeros));
-    const AttentionAnswer without(subject, WithZeros(with.inputs, idle));
+    const EquationAnswer with(subject, WithZeros(given, zeros));
+    const EquationAnswer without(subject, WithZeros(with.inputs, idle));
     CompareAll(comparisons, with, without);
   }
   return comparisons.Take();
@@ -52,8 +52,8 @@ Verdict CheckOwnKey(const Subject& subject, const LawCase& c) {
   for (int64_t query = 0; query < given["query_positions"].shape[0]; ++query) {
     NamedInputs inputs = WithKeys(WithQueries(given, {query}), {0});
     inputs.tensors["key_positions"] = inputs["query_positions"];
-    const AttentionAnswer answer(subject, inputs);
-    for (AttentionPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
+    const EquationAnswer answer(subject, inputs);
+    for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
       double want = 0, size = 0;
       for (int64_t channel = 0; channel < width; ++channel) {
         const double q = inputs["q"].At(0, place.head, channel) +
@@ -85,13 +85,13 @@ Verdict CheckClamp(const Subject& subject, const LawCase& c) {
   const auto clamp = static_cast<double>(*ParamsOf(subject).clamp_length);
   Comparisons comparisons;
   for (int64_t query = 0; query < all["query_positions"].shape[0]; ++query) {
-    const AttentionAnswer far(subject, WithQueries(all, {query}));
+    const EquationAnswer far(subject, WithQueries(all, {query}));
     const double at = far.inputs["query_positions"].At(0);
     NamedInputs moved = far.inputs;
     for (double& key : moved.tensors.find("key_positions")->second.values) {
       key = std::max(key, at - clamp);
     }
-    CompareAll(comparisons, AttentionAnswer(subject, moved), far);
+    CompareAll(comparisons, EquationAnswer(subject, moved), far);
   }
   return comparisons.Take();
 }

@@ -37,8 +37,8 @@ class ByOffset {
   // others share nothing.
   static Key KeyOf(double query, double key) {
     const double difference = query - key;
-    const bool shares = query == std::trunc(query) && key == std::trunc(key) &&
-                        std::abs(difference) < 0x1p53;
+    const bool shares =
+        query == std::trunc(query) && key == std::trunc(key) && std::abs(difference) < 0x1p53;
     return shares ? Key{difference, 0, 0} : Key{difference, query, key};
   }
 

@@ -8,14 +8,14 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 std::vector<std::string> Heads(int64_t heads, int64_t max_bias = 8) {
   return {fmt::format("heads={}", heads), fmt::format("max_bias={}", max_bias)};
 }
 
 RoundedValues Slopes(const std::vector<std::string>& settings, Dtype dtype) {
-  return ExactAttention(ParseScheme("alibi", settings)).Evaluate(Q::slopes, {}, dtype);
+  return ExactEquations(ParseScheme("alibi", settings)).Evaluate(Q::slopes, {}, dtype);
 }
 
 // By mpmath, as the official code's recursion gives them.
@@ -145,7 +145,7 @@ TEST(alibi, CausalFormsHaveTheSameWeights) {
 TEST(alibi, FormsOfTheBias) {
   // Slope 1/4; query 2 of keys 0 to 3.
   const auto bias = [](const std::string& form) {
-    const ExactAttention exact(ParseScheme("alibi", {"heads=1", "max_bias=2", "form=" + form}));
+    const ExactEquations exact(ParseScheme("alibi", {"heads=1", "max_bias=2", "form=" + form}));
     return exact
         .Evaluate(Q::bias, {{{"query_positions", List({2})}, {"key_positions", Consecutive(4)}}},
                   Dtype::f32)

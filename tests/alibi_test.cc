@@ -8,11 +8,11 @@
 #include "faulty_kernels.h"
 #include "law_checks.h"
 #include "posgauge/fast/alibi.h"
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/float64.h"
-#include "posgauge/verify/attention_plan.h"
 #include "posgauge/verify/check.h"
-#include "posgauge/verify/judge_attention.h"
+#include "posgauge/verify/equation_plan.h"
+#include "posgauge/verify/judge_equations.h"
 
 namespace posgauge {
 namespace {
@@ -22,7 +22,7 @@ using Settings = std::vector<std::string>;
 Scheme Alibi(const Settings& settings) { return ParseScheme("alibi", settings); }
 
 std::vector<DoubleDouble> SlopesOf(const Settings& settings) {
-  return ExactAttention(Alibi(settings)).Enclose(AttentionQuantity::slopes, {}).values;
+  return ExactEquations(Alibi(settings)).Enclose(EquationQuantity::slopes, {}).values;
 }
 
 // The number with as many digits as `printed` has, two at least, the last one rounded.
@@ -81,7 +81,7 @@ TEST(alibi, WorkedSoftmaxHoldsToEveryDigitInEveryForm) {
       "0.09528753490067997951101959809", "0.1163844579459739697517425184",
       "0.3163657571495969874081861543", "0.4719622500037490633290517292"};
   for (const char* form : {"relative", "symmetric", "key", "key_from_last"}) {
-    const ExactAttention exact(
+    const ExactEquations exact(
         Alibi({"heads=1", "head_dim=1", "max_bias=1", fmt::format("form={}", form)}));
     for (size_t weight = 0; weight < 4; ++weight) {
       NamedInputs inputs;
@@ -91,7 +91,7 @@ TEST(alibi, WorkedSoftmaxHoldsToEveryDigitInEveryForm) {
       inputs.tensors["k"] = {{4, 1, 1}, {0.2, -0.1, 0.4, 0.3}};
       inputs.tensors["v"] = {{4, 1, 1}, {0, 0, 0, 0}};
       inputs.tensors["v"].values[weight] = 1;
-      const EnclosedEach out = exact.Enclose(AttentionQuantity::attention, inputs);
+      const EnclosedEach out = exact.Enclose(EquationQuantity::attention, inputs);
       EXPECT_EQ(Rounded(printed[weight], out.values[0]), DigitsOf(printed[weight])) << form;
     }
   }
@@ -113,9 +113,9 @@ TEST(alibi, KernelSlopesAreCorrectlyRounded) {
         const Scheme scheme =
             Alibi({fmt::format("heads={}", heads), fmt::format("max_bias={}", max_bias)});
         const RoundedValues exact =
-            ExactAttention(scheme).Evaluate(AttentionQuantity::slopes, {}, info.io());
+            ExactEquations(scheme).Evaluate(EquationQuantity::slopes, {}, info.io());
         EXPECT_EQ(exact.counts.undecided, 0);
-        EXPECT_EQ(Subject(info, scheme).Attend({}).Values(), exact.values) << Text(scheme);
+        EXPECT_EQ(Subject(info, scheme).Evaluate({}).Values(), exact.values) << Text(scheme);
       }
     }
   }

@@ -9,7 +9,7 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 constexpr double kHuge = 0x1.fffffffffffffp+1023, kTiny = 0x1p-1074;
 
@@ -36,7 +36,7 @@ Scheme SchemeOf(std::vector<std::string> words) {
 }
 
 // Weights all zero, or one where they must be above it.
-void AddWeights(const ExactAttention& exact, Q quantity, NamedInputs& inputs) {
+void AddWeights(const ExactEquations& exact, Q quantity, NamedInputs& inputs) {
   for (const Weight& weight : exact.InputsOf(quantity)) {
     if (inputs.tensors.contains(weight.name)) continue;
     int64_t count = 1;
@@ -51,7 +51,7 @@ RoundedValues Attend(const std::vector<std::string>& words, const std::vector<do
                      double query, double q, const std::vector<double>& k,
                      const std::vector<double>& v, Dtype dtype) {
   const auto rows = static_cast<int64_t>(keys.size());
-  const ExactAttention exact(SchemeOf(words));
+  const ExactEquations exact(SchemeOf(words));
   NamedInputs inputs{{{"query_positions", List({query})},
                       {"key_positions", List(keys)},
                       {"q", {{1, 1, 1}, {q}}},
@@ -133,7 +133,7 @@ TEST(attention_edges, ZeroIsPositiveAndUnderflowKeepsItsSign) {
 RoundedValues Scores(const Scheme& scheme, std::vector<double> q, std::vector<double> k,
                      Dtype dtype, double query = 1, double key = 0) {
   const auto channels = static_cast<int64_t>(q.size());
-  const ExactAttention exact(scheme);
+  const ExactEquations exact(scheme);
   NamedInputs inputs{{{"query_positions", List({query})},
                       {"key_positions", List({key})},
                       {"q", {{1, 1, channels}, std::move(q)}},
@@ -186,7 +186,7 @@ TEST(attention_edges, RelationsBetweenIrrationalNumbersAreUndecided) {
   EXPECT_EQ(Scores(alibi, {1, 0}, {1, 0}, Dtype::f32).proofs[0], Proof::undecided);
   EXPECT_EQ(Scores(alibi, {1, 0}, {1.5, 0}, Dtype::f32).proofs[0], Proof::proven);
 
-  const ExactAttention cope(SchemeOf({"cope", "num_positions=3"}));
+  const ExactEquations cope(SchemeOf({"cope", "num_positions=3"}));
   const NamedInputs inputs{{{"query_positions", List({1})},
                             {"key_positions", Consecutive(2)},
                             {"q", {{1, 1, 1}, {1}}},
@@ -205,14 +205,14 @@ TEST(attention_edges, EnclosuresBeyondBinary64HaveNoBound) {
                       {"key_positions", List({0})},
                       {"q", {{1, 1, 1}, {kHuge}}},
                       {"k", {{1, 1, 1}, {kHuge}}}}};
-  const EnclosedEach enclosed = ExactAttention(SchemeOf({"none"})).Enclose(Q::scores, inputs);
+  const EnclosedEach enclosed = ExactEquations(SchemeOf({"none"})).Enclose(Q::scores, inputs);
   EXPECT_EQ(enclosed.radii[0], HUGE_VAL);
   EXPECT_TRUE(std::isfinite(enclosed.values[0].high));
 }
 
 TEST(attention_edges, NoQueriesAndNoKeysAreEmpty) {
   for (const auto& words : kEverySetting) {
-    const ExactAttention exact(SchemeOf(words));
+    const ExactEquations exact(SchemeOf(words));
     NamedInputs inputs{{{"query_positions", List({})},
                         {"key_positions", List({})},
                         {"q", {{0, 1, 1}, {}}},
@@ -225,7 +225,7 @@ TEST(attention_edges, NoQueriesAndNoKeysAreEmpty) {
 }
 
 TEST(attention_edges, ManyBucketsOfTheLongestDistanceEnd) {
-  const ExactAttention exact(ParseScheme(
+  const ExactEquations exact(ParseScheme(
       "t5", {"num_buckets=4096", "max_distance=2147483648", "bidirectional=false", "heads=1"}));
   EXPECT_EQ(exact.Buckets({{{"query_positions", List({0x1p31})}, {"key_positions", List({0})}}}),
             (std::vector<int64_t>{4095}));

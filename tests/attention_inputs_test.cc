@@ -6,7 +6,7 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 // Two queries, three keys, two heads of four channels; complete and right.
 NamedInputs Right() {
@@ -19,7 +19,7 @@ NamedInputs Right() {
 }
 
 std::string RefusalOf(const NamedInputs& inputs, Q quantity = Q::attention) {
-  const ExactAttention exact(ParseScheme("none", {"heads=2", "head_dim=4"}));
+  const ExactEquations exact(ParseScheme("none", {"heads=2", "head_dim=4"}));
   const std::string checked = Refusal([&] { exact.CheckInputs(quantity, inputs); });
   EXPECT_EQ(Refusal([&] { exact.Evaluate(quantity, inputs, Dtype::f32); }), checked);
   EXPECT_EQ(Refusal([&] { exact.Enclose(quantity, inputs); }), checked);
@@ -94,7 +94,7 @@ TEST(attention_inputs, AQueryThatSeesNoKeyHasScoresButNoAttention) {
   EXPECT_EQ(RefusalOf(inputs), "the query at position -1 sees no key: its softmax has no meaning");
   inputs.tensors.erase("v");
   EXPECT_EQ(RefusalOf(inputs, Q::scores), "");
-  const ExactAttention everything(ParseScheme("none", {"heads=2", "head_dim=4", "causal=false"}));
+  const ExactEquations everything(ParseScheme("none", {"heads=2", "head_dim=4", "causal=false"}));
   EXPECT_EQ(Refusal([&] { everything.CheckInputs(Q::scores, inputs); }), "");
 }
 
@@ -122,16 +122,16 @@ TEST(attention_inputs, HeadsAndWidthsOutsideTheirDomainAreRefused) {
 
 TEST(attention_inputs, OtherKindsDoNotAct) {
   for (const std::string scheme : {"rope", "sinusoidal"}) {
-    EXPECT_NE(Refusal([&] { ExactAttention{ParseScheme(scheme, {})}; }), "") << scheme;
+    EXPECT_NE(Refusal([&] { ExactEquations{ParseScheme(scheme, {})}; }), "") << scheme;
   }
-  const ExactAttention t5(ParseScheme("t5", {}));
+  const ExactEquations t5(ParseScheme("t5", {}));
   const NamedInputs positions{
       {{"query_positions", Consecutive(1)}, {"key_positions", Consecutive(1)}}};
   EXPECT_NE(Refusal([&] { t5.Evaluate(Q::buckets, positions, Dtype::f32); }), "");
 }
 
 TEST(attention_inputs, IntegersAreNoDtypeOfValues) {
-  const ExactAttention exact(ParseScheme("alibi", {}));
+  const ExactEquations exact(ParseScheme("alibi", {}));
   EXPECT_NE(Refusal([&] { exact.Evaluate(Q::slopes, {}, Dtype::i32); }), "");
 }
 

@@ -8,7 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "decimal_text.h"
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 
 namespace posgauge {
 
@@ -27,10 +27,10 @@ inline ExactTensor Consecutive(int64_t count, double first = 0) {
 
 /// Of every value, printed to 30 digits: the rounding to binary64, and every digit. "-inf" for
 /// -infinity; what is printed to fewer digits is exact.
-inline void ExpectPrinted(const Scheme& scheme, AttentionQuantity quantity,
+inline void ExpectPrinted(const Scheme& scheme, EquationQuantity quantity,
                           const NamedInputs& inputs, const std::vector<std::string>& printed) {
   SCOPED_TRACE(Text(scheme));
-  const ExactAttention exact(scheme);
+  const ExactEquations exact(scheme);
   const RoundedValues rounded = exact.Evaluate(quantity, inputs, Dtype::f64);
   const EnclosedEach enclosed = exact.Enclose(quantity, inputs);
   ASSERT_EQ(rounded.values.size(), printed.size());

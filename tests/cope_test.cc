@@ -5,12 +5,12 @@
 #include "attention_checks.h"
 #include "attention_values.h"
 #include "posgauge/fast/simd.h"
-#include "posgauge/verify/attention_bound.h"
+#include "posgauge/verify/equation_bound.h"
 
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 Scheme Cope(int64_t num_positions, const std::vector<std::string>& more = {}) {
   std::vector<std::string> settings = {"heads=1", "head_dim=1",
@@ -67,7 +67,7 @@ TEST(cope, WorkedWeights) {
 TEST(cope, GatesOfOneHalfCountExactly) {
   NamedInputs inputs = Worked({0, 1, 2, 3}, {5, 6, 7, 8});
   inputs.tensors["q"].values = {0};
-  const RoundedValues scores = ExactAttention(Cope(4)).Evaluate(Q::scores, inputs, Dtype::f8e4m3);
+  const RoundedValues scores = ExactEquations(Cope(4)).Evaluate(Q::scores, inputs, Dtype::f8e4m3);
   // z is 0 with q: the logits vanish.
   EXPECT_EQ(scores.values, (std::vector<double>{0, 0, 0, 0}));
   EXPECT_EQ(scores.counts.exact, 4);
@@ -76,14 +76,14 @@ TEST(cope, GatesOfOneHalfCountExactly) {
   inputs.tensors["k"] = {{4, 1, 2}, {5, 0, 6, 0, 7, 0, 8, 0}};
   inputs.tensors["embedding"] = {{4, 2}, {0, 0, 0, 1, 0, 4, 0, 9}};
   const RoundedValues counted =
-      ExactAttention(Cope(4, {"head_dim=2"})).Evaluate(Q::scores, inputs, Dtype::f8e4m3);
+      ExactEquations(Cope(4, {"head_dim=2"})).Evaluate(Q::scores, inputs, Dtype::f8e4m3);
   EXPECT_EQ(counted.values, (std::vector<double>{4, 2.5, 1, 0.5}));
   EXPECT_EQ(counted.counts.exact, 4);
 }
 
 TEST(cope, CountsEndAtTheLastRow) {
   const RoundedValues scores =
-      ExactAttention(Cope(2)).Evaluate(Q::scores, Worked({0, 8}, {4, 4, 4}), Dtype::f32);
+      ExactEquations(Cope(2)).Evaluate(Q::scores, Worked({0, 8}, {4, 4, 4}), Dtype::f32);
   EXPECT_EQ(scores.values[0], 12);
   EXPECT_EQ(scores.values[1], 12);
   EXPECT_LT(scores.values[2], 12);
@@ -96,7 +96,7 @@ TEST(cope, PlacementScalesTheLogitOrNot) {
   inputs.tensors["k"] = {{1, 1, 4}, {2, -2, 2, -2}};
   inputs.tensors["embedding"] = {{2, 4}, {1, 1, 1, 1, 3, 3, 3, 3}};  // logits 4 and 12, at 1/2: 8
   const auto score = [&](const std::string& placement) {
-    return ExactAttention(Cope(2, {"head_dim=4", "placement=" + placement}))
+    return ExactEquations(Cope(2, {"head_dim=4", "placement=" + placement}))
         .Evaluate(Q::scores, inputs, Dtype::f32)
         .values[0];
   };
@@ -109,7 +109,7 @@ TEST(cope, KeysThatDoNotAscendAreRefused) {
        {std::vector<double>{1, 0, 2}, {0, 0, 2}, {0, 2, 1}, {-0.0, 0, 1}}) {
     NamedInputs inputs = Worked({0, 1});
     inputs.tensors["key_positions"].values = wrong;
-    EXPECT_NE(Refusal([&] { ExactAttention(Cope(2)).CheckInputs(Q::scores, inputs); }), "");
+    EXPECT_NE(Refusal([&] { ExactEquations(Cope(2)).CheckInputs(Q::scores, inputs); }), "");
   }
   for (const int64_t wrong : {1, 0, -1, (1 << 20) + 1}) {
     EXPECT_NE(Refusal([&] { Cope(wrong); }), "") << wrong;
@@ -167,7 +167,7 @@ TEST(cope, LongSumsOfGatesStayExact) {
   }
   for (const std::string dtype : {"f64", "f32", "bf16", "f16"}) {
     const std::vector<double> scores =
-        Subject(AnyKernel("fast.scores.cope." + dtype), scheme).Attend(inputs).Values();
+        Subject(AnyKernel("fast.scores.cope." + dtype), scheme).Evaluate(inputs).Values();
     // Position of key j is (3000 - j)/2: 1500 at the first key, 1499 1/2 at the second.
     EXPECT_EQ(scores[0], 1) << dtype;
     EXPECT_EQ(scores[1], 0.5) << dtype;
@@ -190,8 +190,8 @@ TEST(cope, TheBoundHoldsForScansInAnyOrder) {
   ASSERT_EQ(scanned, static_cast<float>(gate(4)));
   const Contract contract = Contract::Parse(
       "position=exact trig=1ulp:f32 rotate=f32 accumulate=f32 store=f32:rne flush=no", Dtype::f32);
-  const AttentionLimit limit = AttentionBound(contract, Cope(4))
-                                   .Limits(Q::scores, Worked({0, 1, 2, 3}, logits), {1, 1, 129})[0];
+  const EquationLimit limit = EquationBound(contract, Cope(4))
+                                  .Limits(Q::scores, Worked({0, 1, 2, 3}, logits), {1, 1, 129})[0];
   const double score = static_cast<double>(4.0f + scanned);
   EXPECT_GT(std::fabs(score - (4 + position)), 0x1p-19);
   EXPECT_LE(std::fabs(score - (4 + position)), limit.stored);
@@ -203,7 +203,7 @@ TEST(cope, NanCountsOn) {
   for (const std::string dtype : {"f64", "f32", "bf16", "f16"}) {
     NamedInputs inputs = Worked({0, 1, 2, 3}, {0, std::nan(""), 0, 0});
     const std::vector<double> scores =
-        Subject(AnyKernel("fast.scores.cope." + dtype), Cope(4)).Attend(inputs).Values();
+        Subject(AnyKernel("fast.scores.cope." + dtype), Cope(4)).Evaluate(inputs).Values();
     EXPECT_TRUE(std::isnan(scores[0]) && std::isnan(scores[1])) << dtype;
     EXPECT_EQ(scores[2], 1) << dtype;
     EXPECT_EQ(scores[3], 0.5) << dtype;

@@ -12,9 +12,9 @@
 
 #include "faulty_counts.h"
 #include "numbered_runs.h"
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/schemes/base/scalars.h"
-#include "posgauge/verify/attention_bound.h"
+#include "posgauge/verify/equation_bound.h"
 #include "tensor_view.h"
 
 namespace posgauge {
@@ -130,48 +130,48 @@ constexpr std::string_view SchemeOf(size_t fault) {
 }
 
 constexpr std::array kDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16};
-constexpr auto kQuantities = static_cast<size_t>(AttentionQuantity::table);  // of attention
+constexpr auto kQuantities = static_cast<size_t>(EquationQuantity::table);  // of attention
 constexpr size_t kPerFault = kQuantities * kDtypes.size();
 
 struct Offer {
   size_t fault;
-  AttentionQuantity quantity;
+  EquationQuantity quantity;
   Dtype dtype;
 };
 
 constexpr Offer OfferAt(size_t index) {
   const size_t rest = index % kPerFault;
-  return {index / kPerFault, static_cast<AttentionQuantity>(rest / kDtypes.size()),
+  return {index / kPerFault, static_cast<EquationQuantity>(rest / kDtypes.size()),
           kDtypes[rest % kDtypes.size()]};
 }
 
-bool HasEffect(size_t fault, AttentionQuantity quantity) {
+bool HasEffect(size_t fault, EquationQuantity quantity) {
   const bool scored =
-      quantity == AttentionQuantity::scores || quantity == AttentionQuantity::attention;
-  if (fault == kValuesMissing) return quantity == AttentionQuantity::attention;
+      quantity == EquationQuantity::scores || quantity == EquationQuantity::attention;
+  if (fault == kValuesMissing) return quantity == EquationQuantity::attention;
   if (SchemeOf(fault) != "*" && SchemeOf(fault) != "alibi") return scored;
   switch (fault) {
     case kPositionBf16:
     case kPositionUint8:
     case kQueriesAlike:
     case kShortSighted:
-      return quantity != AttentionQuantity::slopes;
+      return quantity != EquationQuantity::slopes;
     case kHeadLeak:
     case kNoMask:
     case kScoreScale:
       return scored;
     case kNanSpreads:
-      return quantity == AttentionQuantity::attention;
+      return quantity == EquationQuantity::attention;
     case kSlopesFromZero:
-      return quantity == AttentionQuantity::slopes;
+      return quantity == EquationQuantity::slopes;
     case kSign:
-      return quantity == AttentionQuantity::slopes || quantity == AttentionQuantity::bias;
+      return quantity == EquationQuantity::slopes || quantity == EquationQuantity::bias;
     case kMaxBiasIgnored:
     case kHeadsRoundedUp:
     case kSliceIgnored:
-      return quantity != AttentionQuantity::buckets;
+      return quantity != EquationQuantity::buckets;
     case kKeyFormFalls:
-      return quantity == AttentionQuantity::bias;
+      return quantity == EquationQuantity::bias;
     default:
       return true;
   }
@@ -357,29 +357,29 @@ void Serve(const Offer& offer, const posgauge_call& call) {
   SpoilInputs(inputs, offer.fault);
   SpoilWeights(scheme, inputs, offer.fault);
   SpoilScheme(scheme, offer.fault);
-  if (offer.quantity == AttentionQuantity::buckets) {
-    const std::vector<int64_t> buckets = ExactAttention(scheme).Buckets(inputs);
+  if (offer.quantity == EquationQuantity::buckets) {
+    const std::vector<int64_t> buckets = ExactEquations(scheme).Buckets(inputs);
     const int64_t more = offer.fault == kUnstable && EveryOther() ? 1 : 0;
     for (size_t i = 0; i < buckets.size(); ++i) {
       out.SetInteger(buckets[i] + more, static_cast<int64_t>(i));
     }
     return;
   }
-  const auto run = [&](AttentionQuantity quantity, const NamedInputs& of,
+  const auto run = [&](EquationQuantity quantity, const NamedInputs& of,
                        const std::vector<int64_t>& as) {
-    return EmulateAttention(Contract::Parse(ContractOf(Dtype::f64), Dtype::f64), scheme, quantity,
+    return EmulateEquations(Contract::Parse(ContractOf(Dtype::f64), Dtype::f64), scheme, quantity,
                             of, as);
   };
   const bool own_slopes = offer.fault == kHeadsRoundedUp || offer.fault == kSlopesFromZero;
   std::vector<double> values;
   if (own_slopes && std::holds_alternative<alibi::Params>(scheme)) {
-    std::vector<double> slopes = run(AttentionQuantity::slopes, {}, {AttentionOf(scheme).heads});
+    std::vector<double> slopes = run(EquationQuantity::slopes, {}, {AttentionOf(scheme).heads});
     if (offer.fault == kHeadsRoundedUp) {
       RoundHeadsUp(scheme, slopes);
     } else {
       for (double& slope : slopes) slope *= slopes[0] < 1 ? 1 / slopes[0] : 1;
     }
-    if (offer.quantity != AttentionQuantity::slopes) {
+    if (offer.quantity != EquationQuantity::slopes) {
       inputs.tensors["slopes"] = {{static_cast<int64_t>(slopes.size())}, slopes};
     } else {
       values = slopes;
@@ -441,17 +441,17 @@ struct Library {
     const std::string weights = AllWeights(static_cast<const Scheme*>(nullptr));
     for (size_t index = 0; index < kRuns.size(); ++index) {
       Offer offer = OfferAt(index);
-      const bool buckets = offer.quantity == AttentionQuantity::buckets;
+      const bool buckets = offer.quantity == EquationQuantity::buckets;
       if (!HasEffect(offer.fault, offer.quantity)) continue;
       if (buckets && offer.dtype != Dtype::f64) continue;
       if (buckets) offer.dtype = Dtype::i32;
       const std::string_view io = Name(offer.dtype), quantity = VariantName(offer.quantity);
       std::string inputs;
-      if (offer.quantity != AttentionQuantity::slopes) {
+      if (offer.quantity != EquationQuantity::slopes) {
         inputs = "query_positions:i64,f64 key_positions:i64,f64";
         if (!buckets) inputs += weights;
-        if (offer.quantity >= AttentionQuantity::scores) inputs += fmt::format(" q:{0} k:{0}", io);
-        if (offer.quantity == AttentionQuantity::attention) inputs += fmt::format(" v:{}", io);
+        if (offer.quantity >= EquationQuantity::scores) inputs += fmt::format(" q:{0} k:{0}", io);
+        if (offer.quantity == EquationQuantity::attention) inputs += fmt::format(" v:{}", io);
       }
       const std::string prefix =
           offer.fault == kHonest ? "honest" : fmt::format("faulty.{}", kNames[offer.fault]);

@@ -12,7 +12,7 @@ namespace posgauge {
 ///   honest.slopes.f32  honest.bias.f32  honest.scores.f32  honest.attention.f32
 ///   honest.buckets.i32
 ///
-/// They run the scheme's equations in binary64 (EmulateAttention) and round the results once; a
+/// They run the scheme's equations in binary64 (EmulateEquations) and round the results once; a
 /// fault acts on the scheme, on the inputs or on the results. faulty.<fault>.<the same>.
 std::span<const posgauge_kernel> FaultyAttention();
 

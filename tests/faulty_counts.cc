@@ -73,12 +73,12 @@ std::vector<double> Averages(const std::vector<double>& scores,
 
 }  // namespace
 
-std::vector<double> Counted(const cope::Params& params, AttentionQuantity quantity,
+std::vector<double> Counted(const cope::Params& params, EquationQuantity quantity,
                             const NamedInputs& inputs, const std::vector<int64_t>& shape,
                             const CountFault& fault) {
   std::vector<double> out;
   for (int64_t i = 0; i < shape[0] * shape[1]; ++i) {
-    const bool by_query = quantity == AttentionQuantity::attention;
+    const bool by_query = quantity == EquationQuantity::attention;
     const int64_t head = by_query ? i % shape[1] : i / shape[1];
     const int64_t query = by_query ? i / shape[1] : i % shape[1];
     std::vector<double> scores = CountedScores(params, inputs, head, query, fault), seen;

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "posgauge/reference/attention_quantity.h"
+#include "posgauge/reference/equation_quantity.h"
 #include "posgauge/reference/named_inputs.h"
 #include "posgauge/schemes/cope.h"
 
@@ -19,7 +19,7 @@ struct CountFault {
 
 /// The scores or outputs of cope in plain binary64, with a fault: of the result's shape, in C
 /// order.
-std::vector<double> Counted(const cope::Params& params, AttentionQuantity quantity,
+std::vector<double> Counted(const cope::Params& params, EquationQuantity quantity,
                             const NamedInputs& inputs, const std::vector<int64_t>& shape,
                             const CountFault& fault);
 

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "numbered_runs.h"
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/schemes/base/scalars.h"
-#include "posgauge/verify/attention_bound.h"
+#include "posgauge/verify/equation_bound.h"
 #include "tensor_view.h"
 
 namespace posgauge {
@@ -71,14 +71,14 @@ constexpr size_t kPerFault = 2 * kDtypes.size();
 
 struct Offer {
   size_t fault;
-  AttentionQuantity quantity;
+  EquationQuantity quantity;
   Dtype dtype;
 };
 
 constexpr Offer OfferAt(size_t index) {
   const size_t rest = index % kPerFault;
   return {index / kPerFault,
-          rest < kDtypes.size() ? AttentionQuantity::table : AttentionQuantity::embed,
+          rest < kDtypes.size() ? EquationQuantity::table : EquationQuantity::embed,
           kDtypes[rest % kDtypes.size()]};
 }
 
@@ -201,10 +201,10 @@ void Serve(const Offer& offer, const posgauge_call& call) {
   NamedInputs of_table = inputs;
   of_table.tensors.erase("x");
   std::vector<double> values =
-      EmulateAttention(Contract::Parse(ContractOf(Dtype::f64), Dtype::f64), scheme,
-                       AttentionQuantity::table, of_table, {count, width});
+      EmulateEquations(Contract::Parse(ContractOf(Dtype::f64), Dtype::f64), scheme,
+                       EquationQuantity::table, of_table, {count, width});
   SpoilRows(scheme, offer.fault, inputs, values);
-  if (offer.quantity == AttentionQuantity::embed) {
+  if (offer.quantity == EquationQuantity::embed) {
     for (size_t i = 0; i < values.size(); ++i) values[i] = inputs["x"].values[i] + values[i];
   }
   if (offer.fault == kUnstable && EveryOther()) {
@@ -229,7 +229,7 @@ struct Library {
     const auto keep = [&](std::string text) { return texts.emplace_back(std::move(text)).c_str(); };
     for (size_t index = 0; index < kRuns.size(); ++index) {
       const Offer offer = OfferAt(index);
-      const bool embeds = offer.quantity == AttentionQuantity::embed;
+      const bool embeds = offer.quantity == EquationQuantity::embed;
       const std::string_view io = Name(offer.dtype);
       const std::string prefix =
           offer.fault == kHonest ? "honest" : fmt::format("faulty.{}", kFaults[offer.fault].name);

@@ -8,7 +8,7 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 // A network that shows x itself: one unit, all weights 1 and no offsets.
 NamedInputs Shown(double query, double key, double threshold) {
@@ -54,18 +54,18 @@ TEST(fire, BothEndsOfTheDistanceAreExact) {
   // At distance 0 the network of 0; at the first key beyond the threshold, without epsilon, of 1.
   for (const double query : {512.0, 513.0, 1e6, 5e8 + 0.5}) {
     const RoundedValues first =
-        ExactAttention(Fire("0")).Evaluate(Q::bias, Shown(query, 0, 512), Dtype::f8e5m2);
+        ExactEquations(Fire("0")).Evaluate(Q::bias, Shown(query, 0, 512), Dtype::f8e5m2);
     EXPECT_EQ(first.values[0], 1);
     EXPECT_EQ(first.proofs[0], Proof::exact);
     const RoundedValues itself =
-        ExactAttention(Fire("1e-6")).Evaluate(Q::bias, Shown(query, query, 512), Dtype::f8e5m2);
+        ExactEquations(Fire("1e-6")).Evaluate(Q::bias, Shown(query, query, 512), Dtype::f8e5m2);
     EXPECT_EQ(itself.values[0], 0);
     EXPECT_EQ(itself.proofs[0], Proof::exact);
   }
 }
 
 TEST(fire, KeysAfterTheQueryCountByTheirDistance) {
-  const ExactAttention exact(Fire("1e-6"));
+  const ExactEquations exact(Fire("1e-6"));
   EXPECT_EQ(exact.Evaluate(Q::bias, Shown(10, 17, 512), Dtype::f64).values,
             exact.Evaluate(Q::bias, Shown(10, 3, 512), Dtype::f64).values);
 }
@@ -75,7 +75,7 @@ TEST(fire, WhatIsNotAboveZeroIsRefused) {
     for (const double wrong : {0.0, -0.0, -1.0, 0x1p-1030, std::nan(""), HUGE_VAL}) {
       NamedInputs inputs = Shown(10, 3, 512);
       inputs.tensors[name] = List({wrong});
-      EXPECT_NE(Refusal([&] { ExactAttention(Fire("0")).CheckInputs(Q::bias, inputs); }), "")
+      EXPECT_NE(Refusal([&] { ExactEquations(Fire("0")).CheckInputs(Q::bias, inputs); }), "")
           << name << " " << wrong;
     }
   }

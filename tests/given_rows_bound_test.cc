@@ -4,15 +4,15 @@
 #include <gtest/gtest.h>
 
 #include "posgauge/reference/fraction.h"
-#include "posgauge/verify/attention_bound.h"
-#include "posgauge/verify/attention_plan.h"
+#include "posgauge/verify/equation_bound.h"
+#include "posgauge/verify/equation_plan.h"
 #include "posgauge/verify/judge.h"
 #include "posgauge/verify/tracked.h"
 
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 // One of every kind of row that is no wave, small.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
@@ -37,7 +37,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
 // largest share of it.
 double UseOf(const std::string& line, Dtype io, const Scheme& scheme, Q quantity) {
   const Contract contract = Contract::Parse(line, io);
-  const ExactAttention exact(scheme);
+  const ExactEquations exact(scheme);
   std::vector<double> positions;
   for (int64_t p = 0; p < PositionCount(scheme).value(); ++p) {
     positions.push_back(static_cast<double>(p));
@@ -45,9 +45,9 @@ double UseOf(const std::string& line, Dtype io, const Scheme& scheme, Q quantity
   const NamedInputs inputs = PlanRows(scheme, exact, quantity, io, positions, 7);
   const std::vector<int64_t> shape = exact.CheckInputs(quantity, inputs);
   const EnclosedEach truth = exact.Enclose(quantity, inputs);
-  const std::vector<double> got = EmulateAttention(contract, scheme, quantity, inputs, shape);
-  const std::vector<AttentionLimit> limits =
-      AttentionBound(contract, scheme).Limits(quantity, inputs, shape);
+  const std::vector<double> got = EmulateEquations(contract, scheme, quantity, inputs, shape);
+  const std::vector<EquationLimit> limits =
+      EquationBound(contract, scheme).Limits(quantity, inputs, shape);
   double largest = 0;
   for (size_t i = 0; i < got.size(); ++i) {
     EXPECT_TRUE(std::isfinite(limits[i].excess)) << line << " " << Text(scheme) << " " << i;
@@ -97,8 +97,8 @@ TEST(given_rows_bound, GatherIsExact) {
   const NamedInputs inputs{{{"positions", {{1}, {1}}}, {"table", {{3, 2}, {1, 2, 3, 4, 5, 6}}}}};
   const Contract contract =
       Contract::Parse("position=i64 table=bf16 store=bf16:rne flush=no", Dtype::bf16);
-  for (const AttentionLimit& limit :
-       AttentionBound(contract, scheme).Limits(Q::table, inputs, {1, 2})) {
+  for (const EquationLimit& limit :
+       EquationBound(contract, scheme).Limits(Q::table, inputs, {1, 2})) {
     EXPECT_EQ(limit.excess, 0);
     EXPECT_EQ(limit.stored, 0);
   }

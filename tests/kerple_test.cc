@@ -8,7 +8,7 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 Scheme Kerple(const std::string& kernel) {
   return ParseScheme("kerple", {"heads=1", "head_dim=1", "kernel=" + kernel});
@@ -37,7 +37,7 @@ TEST(kerple, WorkedBiasesOfBothKernels) {
 }
 
 TEST(kerple, PowersThatAreNumbersAreExact) {
-  const RoundedValues bias = ExactAttention(Kerple("power"))
+  const RoundedValues bias = ExactEquations(Kerple("power"))
                                  .Evaluate(Q::bias, Distances(0.5, 1.5, {0, 1, 4}), Dtype::f8e4m3);
   EXPECT_EQ(bias.values, (std::vector<double>{0, -0.5, -4}));
   EXPECT_EQ(bias.counts.exact, 3);
@@ -75,7 +75,7 @@ TEST(kerple, WeightedScoresDecay) {
 TEST(kerple, WeightsOutsideTheirRangeAreRefused) {
   const auto refusal = [](const std::string& kernel, double r1, double r2) {
     return Refusal(
-        [&] { ExactAttention(Kerple(kernel)).CheckInputs(Q::bias, Distances(r1, r2, {1})); });
+        [&] { ExactEquations(Kerple(kernel)).CheckInputs(Q::bias, Distances(r1, r2, {1})); });
   };
   EXPECT_EQ(refusal("power", 1, 2), "");
   EXPECT_NE(refusal("power", 1, 2.0000000000000004), "");

@@ -8,7 +8,7 @@
 namespace posgauge::learned {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 // Rows that tell their own number: channel c of row r holds r + c/4.
 ExactTensor Numbered(int64_t rows, int64_t width) {
@@ -25,7 +25,7 @@ std::vector<double> RowNumbers(const Scheme& scheme, const std::vector<double>& 
   const auto& params = std::get<Params>(scheme);
   const NamedInputs inputs{
       {{"positions", List(positions)}, {"table", Numbered(params.rows, params.width)}}};
-  const RoundedValues values = ExactAttention(scheme).Evaluate(Q::table, inputs, Dtype::f64);
+  const RoundedValues values = ExactEquations(scheme).Evaluate(Q::table, inputs, Dtype::f64);
   std::vector<double> rows;
   for (size_t i = 0; i < values.values.size(); i += static_cast<size_t>(params.width)) {
     rows.push_back(values.values[i]);
@@ -88,7 +88,7 @@ TEST(learned, SumIsRoundedOnce) {
   const NamedInputs inputs{{{"positions", List({0})},
                             {"x", {{1, 2}, {1, 1 + 0x1p-23}}},
                             {"table", {{1, 2}, {0x1p-24, 0x1p-24}}}}};
-  const RoundedValues sums = ExactAttention(scheme).Evaluate(Q::embed, inputs, Dtype::f32);
+  const RoundedValues sums = ExactEquations(scheme).Evaluate(Q::embed, inputs, Dtype::f32);
   EXPECT_EQ(sums.values, (std::vector<double>{1, 1 + 0x1p-22}));
   EXPECT_EQ(sums.counts.undecided, 0);
 }

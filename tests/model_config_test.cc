@@ -2,7 +2,7 @@
 
 #include "model_config_reading.h"
 #include "posgauge/reference/exact_addition.h"
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 
 namespace posgauge::config_test {
 namespace {
@@ -209,9 +209,9 @@ TEST(PublishedConfig, Qwen7BScalesByItsLength) {
 int64_t Undecided(const Scheme& scheme) {
   if (IsRotary(scheme)) return ExactRotation(scheme).Frequencies(Dtype::f64).counts.undecided;
   if (!HasEquations(scheme)) return ExactAddition(scheme).Frequencies(Dtype::f64).counts.undecided;
-  const ExactAttention exact(scheme);
-  if (!exact.Yields(AttentionQuantity::slopes)) return 0;
-  return exact.Evaluate(AttentionQuantity::slopes, {}, Dtype::f64).counts.undecided;
+  const ExactEquations exact(scheme);
+  if (!exact.Yields(EquationQuantity::slopes)) return 0;
+  return exact.Evaluate(EquationQuantity::slopes, {}, Dtype::f64).counts.undecided;
 }
 
 TEST(PublishedConfig, EveryFileInTheFolderIsReadAndHasAProvenReference) {

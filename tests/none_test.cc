@@ -8,7 +8,7 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 // One head of one channel, q = k = v = x.
 NamedInputs Equal(const std::vector<double>& x) {
@@ -41,7 +41,7 @@ TEST(none, TheCausalMaskAloneTellsPositionsApart) {
 }
 
 TEST(none, HasScoresAndAttentionOnly) {
-  const ExactAttention exact(None("true"));
+  const ExactEquations exact(None("true"));
   for (const Q quantity : {Q::slopes, Q::buckets, Q::bias}) {
     EXPECT_FALSE(exact.Yields(quantity));
     EXPECT_EQ(Refusal([&] { exact.CheckInputs(quantity, {}); }),
@@ -77,7 +77,7 @@ TEST(none, GeneratedParametersAreValid) {
 
 std::vector<double> Answer(const std::string& kernel, const Scheme& scheme,
                            const NamedInputs& inputs) {
-  return Subject(AnyKernel(kernel), scheme).Attend(inputs).Values();
+  return Subject(AnyKernel(kernel), scheme).Evaluate(inputs).Values();
 }
 
 // Keys at the query's own distance have the bias 0 of alibi.
@@ -115,7 +115,7 @@ TEST(none, NanOfAVisibleKeySpreads) {
 TEST(none, OnlyTheLastRowOutlivesAPermutation) {
   const Scheme scheme = None("true");
   const auto out = [&](const std::vector<double>& x) {
-    return ExactAttention(scheme).Evaluate(Q::attention, Equal(x), Dtype::f64).values;
+    return ExactEquations(scheme).Evaluate(Q::attention, Equal(x), Dtype::f64).values;
   };
   const std::vector<double> before = out({0, 1, 2, -1, 3}), after = out({2, -1, 0, 1, 3});
   EXPECT_EQ(after[4], before[4]);

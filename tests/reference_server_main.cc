@@ -7,7 +7,7 @@
 //
 // Inputs by quantity: table: positions. embed: positions, x. rotate, rotate_backward: positions,
 // heads, x. scores: query_positions, key_positions, heads, scale, q, k. A scheme of attention: what
-// ExactAttention::InputsOf names. Numbers are hex floats in strings. A proof is the first letter of
+// ExactEquations::InputsOf names. Numbers are hex floats in strings. A proof is the first letter of
 // exact, proven, undecided. A refused question answers
 // {"error": "..."}.
 #include <cstdio>
@@ -18,7 +18,7 @@
 #include <variant>
 
 #include "posgauge/reference/exact_addition.h"
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/schemes/base/error.h"
 
@@ -56,7 +56,7 @@ json Answer(const RoundedValues& rounded) {
 // The last scheme asked about: questions about one scheme come in a row.
 class Reference {
  public:
-  using Exact = std::variant<ExactRotation, ExactAddition, ExactAttention>;
+  using Exact = std::variant<ExactRotation, ExactAddition, ExactEquations>;
 
   const Exact& Of(const json& scheme) {
     if (!exact_ || scheme != scheme_) {
@@ -65,7 +65,7 @@ class Reference {
       std::visit(
           [&]<class Params>(const Params&) {
             if constexpr (ByEquations<Params>) {
-              exact_.emplace(ExactAttention(parsed));
+              exact_.emplace(ExactEquations(parsed));
             } else if constexpr (Adds<Params>) {
               exact_.emplace(ExactAddition(parsed));
             } else {
@@ -93,9 +93,9 @@ json Answer(const ExactAddition& exact, const json& question) {
   return {{quantity, Answer(exact.Embed(numbers("positions"), numbers("x"), dtype))}};
 }
 
-json Answer(const ExactAttention& exact, const json& question) {
+json Answer(const ExactEquations& exact, const json& question) {
   const auto name = question.at("quantity").get<std::string>();
-  const auto quantity = ParseVariant<AttentionQuantity>("quantity", name);
+  const auto quantity = ParseVariant<EquationQuantity>("quantity", name);
   NamedInputs inputs;
   for (const Weight& wanted : exact.InputsOf(quantity)) {
     ExactTensor tensor{wanted.shape, Numbers(question.at(std::string(wanted.name)))};
@@ -104,7 +104,7 @@ json Answer(const ExactAttention& exact, const json& question) {
     tensor.shape[0] = static_cast<int64_t>(tensor.values.size()) / of_one_row;
     inputs.tensors.emplace(wanted.name, std::move(tensor));
   }
-  if (quantity != AttentionQuantity::buckets) {
+  if (quantity != EquationQuantity::buckets) {
     const Dtype dtype = ParseDtype(question.at("dtype").get<std::string>());
     return {{name, Answer(exact.Evaluate(quantity, inputs, dtype))}};
   }

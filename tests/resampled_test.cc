@@ -8,7 +8,7 @@
 namespace posgauge::resampled {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 using Settings = std::vector<std::string>;
 
 // One row of patches, no prefix, width 1.
@@ -46,7 +46,7 @@ TEST(resampled, WorkedWeights) {
       std::vector<double> table(4);
       table[tap] = 1;
       const RoundedValues values =
-          ExactAttention(Line(4, 8, {cubic})).Evaluate(Q::table, All(table, 8), Dtype::f64);
+          ExactEquations(Line(4, 8, {cubic})).Evaluate(Q::table, All(table, 8), Dtype::f64);
       EXPECT_EQ(values.values[3], weights[tap]) << cubic << " " << tap;
       EXPECT_EQ(values.proofs[3], Proof::exact);
     }
@@ -70,7 +70,7 @@ TEST(resampled, WorkedOffset) {
                                                "2.26271458293866",  "3.27466051673929",
                                                "5.98287659539785",  "8.25517499262053"};
   const EnclosedEach values =
-      ExactAttention(Line(4, 6, {"offset=0.1"})).Enclose(Q::table, All({1, 2, 4, 8}, 6));
+      ExactEquations(Line(4, 6, {"offset=0.1"})).Enclose(Q::table, All({1, 2, 4, 8}, 6));
   for (size_t i = 0; i < 6; ++i) {
     EXPECT_EQ(RoundedLike(of_decimal[i], values.values[i]), DigitsOf(of_decimal[i])) << i;
   }
@@ -111,7 +111,7 @@ TEST(resampled, TwoAxesAndAPrefix) {
                                                   "target_w=6", "filter=bilinear"});
   const std::vector<double> table = {-7, 0, 10, 20, 1, 11, 21};
   const RoundedValues values =
-      ExactAttention(scheme).Evaluate(Q::table, All(table, 25), Dtype::f64);
+      ExactEquations(scheme).Evaluate(Q::table, All(table, 25), Dtype::f64);
   const std::vector<double> h = {0, 0.25, 0.75, 1}, w = {0, 2.5, 7.5, 12.5, 17.5, 20};
   EXPECT_EQ(values.values[0], -7);
   for (size_t i = 0; i < 24; ++i) EXPECT_EQ(values.values[1 + i], h[i / 6] + w[i % 6]) << i;
@@ -123,7 +123,7 @@ TEST(resampled, TwoAxesAndAPrefix) {
 TEST(resampled, TiesOfRationalWeightsAreDecided) {
   for (const char* offset : {"offset=0", "offset=0.1"}) {
     const double tie = 1 + 0x1p-24;
-    const RoundedValues values = ExactAttention(Line(3, 5, {offset}))
+    const RoundedValues values = ExactEquations(Line(3, 5, {offset}))
                                      .Evaluate(Q::table, All({tie, tie, tie}, 5), Dtype::f32);
     EXPECT_EQ(values.counts.undecided, 0);
     EXPECT_EQ(values.values, std::vector<double>(5, 1));
@@ -145,7 +145,7 @@ TEST(resampled, SameGridIsTheTableItself) {
                                                         {"align_corners=true"},
                                                         {"cubic=-0.5", "antialias=true"}}) {
     const RoundedValues values =
-        ExactAttention(Line(4, 4, settings)).Evaluate(Q::table, All({1, 2, 4, 8}, 4), Dtype::f64);
+        ExactEquations(Line(4, 4, settings)).Evaluate(Q::table, All({1, 2, 4, 8}, 4), Dtype::f64);
     EXPECT_EQ(values.values, (std::vector<double>{1, 2, 4, 8}));
     EXPECT_EQ(values.counts.exact, 4);
   }

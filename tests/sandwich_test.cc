@@ -8,16 +8,16 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 // One query and one key at a distance. Of 8 heads the first has the bias S itself.
 void ExpectBias(std::vector<std::string> settings, double distance, size_t head,
                 const std::string& printed) {
   const Scheme scheme = ParseScheme("sandwich", settings);
   const NamedInputs inputs{{{"query_positions", List({distance})}, {"key_positions", List({0})}}};
-  const EnclosedEach bias = ExactAttention(scheme).Enclose(Q::bias, inputs);
+  const EnclosedEach bias = ExactEquations(scheme).Enclose(Q::bias, inputs);
   EXPECT_EQ(RoundedLike(printed, bias.values.at(head)), DigitsOf(printed)) << Text(scheme);
-  const RoundedValues rounded = ExactAttention(scheme).Evaluate(Q::bias, inputs, Dtype::f64);
+  const RoundedValues rounded = ExactEquations(scheme).Evaluate(Q::bias, inputs, Dtype::f64);
   EXPECT_EQ(rounded.values.at(head), std::strtod(printed.c_str(), nullptr)) << Text(scheme);
 }
 
@@ -44,7 +44,7 @@ TEST(sandwich, HeadsDivideTheSum) {
 TEST(sandwich, DistanceZeroIsExact) {
   for (const auto& [centred, value] : {std::pair("true", 0.0), std::pair("false", 64.0)}) {
     const RoundedValues bias =
-        ExactAttention(ParseScheme("sandwich", {"heads=1", std::string("centred=") + centred}))
+        ExactEquations(ParseScheme("sandwich", {"heads=1", std::string("centred=") + centred}))
             .Evaluate(Q::bias, {{{"query_positions", List({7})}, {"key_positions", List({7})}}},
                       Dtype::f8e5m2);
     EXPECT_EQ(bias.values[0], value / 8);
@@ -65,8 +65,8 @@ TEST(sandwich, IsNotMonotone) {
   const Scheme scheme = ParseScheme("sandwich", {"heads=1"});
   const NamedInputs inputs{{{"query_positions", List({12})}, {"key_positions", List({0, 1, 2})}}};
   const std::vector<double> exact =
-      ExactAttention(scheme).Evaluate(Q::bias, inputs, Dtype::f64).values;
-  const Tensor ours = Subject(AnyKernel("fast.bias.sandwich.f32"), scheme).Attend(inputs);
+      ExactEquations(scheme).Evaluate(Q::bias, inputs, Dtype::f64).values;
+  const Tensor ours = Subject(AnyKernel("fast.bias.sandwich.f32"), scheme).Evaluate(inputs);
   EXPECT_GT(exact[0], exact[1]);
   EXPECT_LT(exact[1], exact[2]);
   EXPECT_GT(ours.Value(0), ours.Value(1));

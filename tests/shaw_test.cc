@@ -9,7 +9,7 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 const std::vector<std::string> kOneHead = {"heads=1", "head_dim=2", "clip=1", "causal=false"};
 
@@ -42,7 +42,7 @@ TEST(shaw, WorkedScoresAndOutputs) {
 std::vector<double> Values(std::vector<std::string> more, Q quantity, const NamedInputs& inputs) {
   std::vector<std::string> settings = kOneHead;
   settings.insert(settings.end(), more.begin(), more.end());
-  return ExactAttention(ParseScheme("shaw", settings))
+  return ExactEquations(ParseScheme("shaw", settings))
       .Evaluate(quantity, inputs, Dtype::f64)
       .values;
 }
@@ -69,7 +69,7 @@ TEST(shaw, AConstantRowShiftsScoresByItsScaledProduct) {
   std::vector<double> q = {1, 2, -1, 3}, k = {2, 1, 1, 0, 1, 1, 4, -2};
   ExactTensor table{{1, 3, 4}, {1, 0, 2, 0, 0, 1, 0, 1, 3, 0, 0, 2}};
   const auto scores = [&] {
-    return ExactAttention(ParseScheme("shaw", {"heads=1", "head_dim=4", "clip=1", "values=false"}))
+    return ExactEquations(ParseScheme("shaw", {"heads=1", "head_dim=4", "clip=1", "values=false"}))
         .Evaluate(Q::scores,
                   {{{"query_positions", List({1})},
                     {"key_positions", List({0, 1})},
@@ -92,7 +92,7 @@ TEST(shaw, WhatHasNoRowIsRefused) {
   }
   NamedInputs inputs = Worked(Q::scores);
   inputs.tensors["key_positions"].values[1] = 0.5;
-  const ExactAttention exact(ParseScheme("shaw", kOneHead));
+  const ExactEquations exact(ParseScheme("shaw", kOneHead));
   EXPECT_NE(Refusal([&] { exact.CheckInputs(Q::scores, inputs); }), "");
   inputs = Worked(Q::scores);
   inputs.tensors["key_table"] = {{1, 2, 2}, {1, 2, 3, 4}};
@@ -171,7 +171,7 @@ TEST(shaw, SkewingIsTheGather) {
   }
   const std::vector<std::vector<double>> skewed = Skewed(products);
   for (const std::string kernel : {"fast.scores.shaw.f64", "fast.scores.shaw.bf16"}) {
-    const std::vector<double> scores = Subject(AnyKernel(kernel), scheme).Attend(inputs).Values();
+    const std::vector<double> scores = Subject(AnyKernel(kernel), scheme).Evaluate(inputs).Values();
     for (size_t i = 0; i < kLength; ++i) {
       for (size_t j = 0; j <= i; ++j) {
         EXPECT_EQ(scores[i * kLength + j], skewed[i][j]) << i << " " << j;
@@ -186,12 +186,12 @@ TEST(shaw, RowsOfKeysAheadAreNotRead) {
   const NamedInputs inputs = Worked(Q::attention);
   for (const std::string dtype : {"f64", "f32", "bf16", "f16"}) {
     const Subject subject(AnyKernel("fast.attention.shaw." + dtype), scheme);
-    const std::vector<double> before = subject.Attend(inputs).Values();
+    const std::vector<double> before = subject.Evaluate(inputs).Values();
     NamedInputs poisoned = inputs;
     for (const std::string name : {"key_table", "value_table"}) {
       for (size_t i : {4, 5}) poisoned.tensors[name].values[i] = std::nan("");
     }
-    EXPECT_EQ(subject.Attend(poisoned).Values(), before) << dtype;
+    EXPECT_EQ(subject.Evaluate(poisoned).Values(), before) << dtype;
   }
 }
 

@@ -8,10 +8,10 @@
 namespace posgauge::sincos2d {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 RoundedValues RowsAt(const Scheme& scheme, const std::vector<double>& positions) {
-  return ExactAttention(scheme).Evaluate(Q::table, {{{"positions", List(positions)}}}, Dtype::f64);
+  return ExactEquations(scheme).Evaluate(Q::table, {{{"positions", List(positions)}}}, Dtype::f64);
 }
 
 // Width 8, row 1, column 2: sin and cos of 2 and 0.02, then of 1 and 0.01, by mpmath.

@@ -10,7 +10,7 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 // Published and other settings. `first` has the smallest distance of every bucket above the exact
 // ones and the first logarithmic one (which begins where its number says); several buckets may
@@ -97,14 +97,14 @@ const std::vector<Setting> kSettings = {
      {}},
 };
 
-ExactAttention T5(int64_t num_buckets, int64_t max_distance, bool bidirectional) {
-  return ExactAttention(ParseScheme("t5", {"heads=1", fmt::format("num_buckets={}", num_buckets),
+ExactEquations T5(int64_t num_buckets, int64_t max_distance, bool bidirectional) {
+  return ExactEquations(ParseScheme("t5", {"heads=1", fmt::format("num_buckets={}", num_buckets),
                                            fmt::format("max_distance={}", max_distance),
                                            fmt::format("bidirectional={}", bidirectional)}));
 }
 
 // Of one query at 0.
-std::vector<int64_t> Buckets(const ExactAttention& exact, std::vector<double> keys) {
+std::vector<int64_t> Buckets(const ExactEquations& exact, std::vector<double> keys) {
   return exact.Buckets({{{"query_positions", List({0})}, {"key_positions", List(keys)}}});
 }
 
@@ -113,7 +113,7 @@ TEST(t5, BucketsOfEveryDistanceToAMillionSlow) {
   for (const Setting& setting : kSettings) {
     SCOPED_TRACE(
         fmt::format("{} {} {}", setting.num_buckets, setting.max_distance, setting.bidirectional));
-    const ExactAttention exact =
+    const ExactEquations exact =
         T5(setting.num_buckets, setting.max_distance, setting.bidirectional);
     for (const double sign : {1.0, -1.0}) {
       std::vector<double> keys;
@@ -134,7 +134,7 @@ TEST(t5, BucketsOfEveryDistanceToAMillionSlow) {
 TEST(t5, TiesBeginABucket) {
   size_t ties = 0;
   for (const Setting& setting : kSettings) {
-    const ExactAttention exact =
+    const ExactEquations exact =
         T5(setting.num_buckets, setting.max_distance, setting.bidirectional);
     for (const int64_t tie : setting.ties) {
       const auto n = static_cast<double>(tie);
@@ -191,7 +191,7 @@ TEST(t5, ScoresAreNotScaledAndGatherTheTable) {
   ExactTensor table{{32, 2}, {}};
   for (int n = 0; n < 64; ++n) table.values.push_back(n / 8.0);
   const RoundedValues scores =
-      ExactAttention(scheme).Evaluate(Q::scores,
+      ExactEquations(scheme).Evaluate(Q::scores,
                                       {{{"query_positions", List({20})},
                                         {"key_positions", List({0, 40})},
                                         {"q", {{1, 2, 4}, {1, 2, 3, 4, 1, 1, 1, 1}}},
@@ -217,7 +217,7 @@ TEST(t5, WhatHasNoBucketsIsRefused) {
     EXPECT_NE(Refusal([&] { ParseScheme("t5", wrong); }), "") << wrong.front();
   }
   EXPECT_EQ(Refusal([] { ParseScheme("t5", {"max_distance=9"}); }), "");
-  const ExactAttention exact = T5(32, 128, true);
+  const ExactEquations exact = T5(32, 128, true);
   for (const double wrong : {0.5, -1.25, 0x1p53, -0x1p60, HUGE_VAL, std::nan("")}) {
     EXPECT_NE(Refusal([&] { Buckets(exact, {wrong}); }), "") << wrong;
   }
@@ -253,7 +253,7 @@ TEST(t5, KernelStartsAreTheReferencesForManyParameters) {
       params.max_distance = distance;
       params.bidirectional = false;
       if (distance <= params.ExactBuckets()) continue;
-      const auto exact = ExactAttention(params).ReadyMade("thresholds", Dtype::f64);
+      const auto exact = ExactEquations(params).ReadyMade("thresholds", Dtype::f64);
       EXPECT_EQ(t5::BucketStarts(params), exact->values) << buckets << " " << distance;
     }
   }
@@ -272,7 +272,7 @@ TEST(t5, KernelBucketsOfEveryDistanceToAMillionSlow) {
       std::vector<double> keys;
       for (int64_t n = 0; n <= kLast; ++n) keys.push_back(sign * static_cast<double>(n));
       const Tensor buckets =
-          subject.Attend({{{"query_positions", List({0})}, {"key_positions", List(keys)}}});
+          subject.Evaluate({{{"query_positions", List({0})}, {"key_positions", List(keys)}}});
       for (int64_t n = 0; n <= kLast; ++n) {
         int64_t expected = setting.Bucket(n);
         if (sign > 0 && n > 0) {
@@ -287,7 +287,7 @@ TEST(t5, KernelBucketsOfEveryDistanceToAMillionSlow) {
 
 TEST(t5, KernelsRefuseFractionalPositions) {
   const Subject subject(AnyKernel("fast.buckets.t5.i32"), ParseScheme("t5", {"heads=1"}));
-  EXPECT_THROW(subject.Attend({{{"query_positions", List({0.5})}, {"key_positions", List({0})}}}),
+  EXPECT_THROW(subject.Evaluate({{{"query_positions", List({0.5})}, {"key_positions", List({0})}}}),
                Unsupported);
 }
 

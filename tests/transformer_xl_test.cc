@@ -8,7 +8,7 @@
 namespace posgauge {
 namespace {
 
-using Q = AttentionQuantity;
+using Q = EquationQuantity;
 
 Scheme TransformerXl(const std::vector<std::string>& more = {}) {
   std::vector<std::string> settings = {"heads=1", "head_dim=2", "model_width=4"};
@@ -39,14 +39,14 @@ TEST(transformer_xl, WorkedScoresOfAllFourTerms) {
 TEST(transformer_xl, OffsetsBeyondTheClampCountAsIt) {
   // Offset 2 of the second query's first key counts as 1; the others are as they were.
   const std::vector<double> plain =
-      ExactAttention(TransformerXl()).Evaluate(Q::scores, Worked(), Dtype::f64).values;
-  const std::vector<double> clamped = ExactAttention(TransformerXl({"clamp_length=1"}))
+      ExactEquations(TransformerXl()).Evaluate(Q::scores, Worked(), Dtype::f64).values;
+  const std::vector<double> clamped = ExactEquations(TransformerXl({"clamp_length=1"}))
                                           .Evaluate(Q::scores, Worked(), Dtype::f64)
                                           .values;
   NamedInputs nearer = Worked();
   nearer.tensors["key_positions"] = List({1, 1, 2});
   const std::vector<double> near =
-      ExactAttention(TransformerXl()).Evaluate(Q::scores, nearer, Dtype::f64).values;
+      ExactEquations(TransformerXl()).Evaluate(Q::scores, nearer, Dtype::f64).values;
   for (const size_t i : {0, 1, 4, 5}) EXPECT_EQ(clamped[i], plain[i]) << i;
   EXPECT_EQ(clamped[3], near[3]);
   EXPECT_NE(clamped[3], plain[3]);
@@ -67,8 +67,8 @@ TEST(transformer_xl, FractionalOffsetsAreNotRounded) {
                 {"0.239249329213982333574157473224"});
 }
 
-// 2^53 + 1 and 2^53 - 2^-80 round to 2^53 but are offsets of their own. The same channel; by mpmath,
-// from the exact differences.
+// 2^53 + 1 and 2^53 - 2^-80 round to 2^53 but are offsets of their own. The same channel; by
+// mpmath, from the exact differences.
 TEST(transformer_xl, OffsetsThatRoundAlikeAreNotShared) {
   ExpectPrinted(ParseScheme("transformer_xl", {"heads=1", "head_dim=1", "model_width=2"}),
                 Q::scores,
@@ -79,10 +79,8 @@ TEST(transformer_xl, OffsetsThatRoundAlikeAreNotShared) {
                   {"content_bias", {{1, 1}, {0}}},
                   {"position_bias", {{1, 1}, {0}}},
                   {"position_weight", {{1, 1, 2}, {1, 0}}}}},
-                {"-0.903403988013353771620365989709",
-                 "-0.848925964814654999561272069692",
-                 "-0.491620576156387874611241325418",
-                 "-0.848925964814654999561271632517"});
+                {"-0.903403988013353771620365989709", "-0.848925964814654999561272069692",
+                 "-0.491620576156387874611241325418", "-0.848925964814654999561271632517"});
 }
 
 TEST(transformer_xl, ParametersOutsideTheirDomainAreRefused) {
@@ -91,7 +89,7 @@ TEST(transformer_xl, ParametersOutsideTheirDomainAreRefused) {
   }
   NamedInputs inputs = Worked();
   inputs.tensors["position_weight"] = {{1, 2, 2}, {1, 0, 0, 1}};
-  EXPECT_NE(Refusal([&] { ExactAttention(TransformerXl()).CheckInputs(Q::scores, inputs); }), "");
+  EXPECT_NE(Refusal([&] { ExactEquations(TransformerXl()).CheckInputs(Q::scores, inputs); }), "");
 }
 
 const std::vector<double> kPositions = {0, 1, 2, 17, 255, 257, 4095, 131071};
@@ -152,10 +150,10 @@ TEST(transformer_xl, TheRelativeShiftIsTheGather) {
         one.tensors["key_positions"] = List({0});
         one.tensors["q"] = {{1, 1, 2}, {inputs["q"].values[2 * r], inputs["q"].values[2 * r + 1]}};
         one.tensors["k"] = {{1, 1, 2}, {0, 0}};
-        flat.push_back(subject.Attend(one).Values()[0]);
+        flat.push_back(subject.Evaluate(one).Values()[0]);
       }
     }
-    const std::vector<double> scores = subject.Attend(inputs).Values();
+    const std::vector<double> scores = subject.Evaluate(inputs).Values();
     for (size_t r = 0; r < kQueries; ++r) {
       for (size_t j = 0; j <= r + kKeys - kQueries; ++j) {
         EXPECT_EQ(scores[r * kKeys + j], flat[kQueries + r * kKeys + j]) << kernel;
@@ -167,7 +165,7 @@ TEST(transformer_xl, TheRelativeShiftIsTheGather) {
 // The paper's four terms, each a score of its own, add up to the factored one.
 TEST(transformer_xl, FourTermsAddUp) {
   const Scheme scheme = TransformerXl({"causal=false"});
-  const ExactAttention exact(scheme);
+  const ExactEquations exact(scheme);
   const auto scores = [&](const std::vector<std::string>& zeros) {
     NamedInputs inputs = Worked();
     for (const std::string& name : zeros) {

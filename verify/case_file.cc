@@ -5,7 +5,7 @@
 #include <cmath>
 #include <span>
 
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/schemes/base/json_file.h"
 #include "posgauge/verify/safetensors.h"
 
@@ -40,7 +40,7 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
   }
   file.quantity = json["quantity"].get<std::string>();
   if (HasEquations(file.scheme)) {
-    const auto& names = kVariantNames<AttentionQuantity>;
+    const auto& names = kVariantNames<EquationQuantity>;
     const auto at = std::ranges::find(names, file.quantity);
     if (at == names.end()) {
       refuse(fmt::format("quantity must be one of {}, got '{}'", fmt::join(names, ", "),
@@ -50,8 +50,8 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
       file.inputs.tensors[name] = {tensor.shape(), tensor.Values()};
     }
     try {
-      ExactAttention(file.scheme)
-          .CheckInputs(static_cast<AttentionQuantity>(at - names.begin()), file.inputs);
+      ExactEquations(file.scheme)
+          .CheckInputs(static_cast<EquationQuantity>(at - names.begin()), file.inputs);
     } catch (const ParameterError& error) {
       refuse(error.what());
     }

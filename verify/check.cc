@@ -8,9 +8,9 @@
 #include <limits>
 #include <set>
 
-#include "posgauge/verify/attention_plan.h"
+#include "posgauge/verify/equation_plan.h"
 #include "posgauge/verify/judge_addition.h"
-#include "posgauge/verify/judge_attention.h"
+#include "posgauge/verify/judge_equations.h"
 #include "posgauge/verify/plan.h"
 
 namespace posgauge {
@@ -229,7 +229,7 @@ CheckPlan AllHeads(const CheckPlan& plan, size_t most) {
 Tensor InputFor(const Subject& subject, const CheckPlan& plan) {
   return std::visit(
       [&]<class Truth>(const Truth& truth) -> Tensor {
-        if constexpr (std::same_as<Truth, AttentionTruth>) {
+        if constexpr (std::same_as<Truth, EquationTruth>) {
           throw ParameterError("inputs of a scheme that is given by equations are more than x");
         } else {
           return InputOf(subject, truth, plan.positions, ExactTruth(truth, plan.positions), plan);
@@ -274,7 +274,7 @@ void RunBlocks(const std::vector<Subject>& subjects, const Truth& first, const C
 // kernels are held to alike is enclosed once.
 class Enclosures {
  public:
-  const EnclosedEach& Of(const ExactAttention& exact, AttentionQuantity quantity,
+  const EnclosedEach& Of(const ExactEquations& exact, EquationQuantity quantity,
                          const NamedInputs& inputs) {
     for (const Known& known : known_) {
       if (known.quantity == quantity && known.inputs == inputs) return known.truth;
@@ -285,7 +285,7 @@ class Enclosures {
 
  private:
   struct Known {
-    AttentionQuantity quantity;
+    EquationQuantity quantity;
     NamedInputs inputs;
     EnclosedEach truth;
   };
@@ -294,7 +294,7 @@ class Enclosures {
 
 // What a kernel is asked at some positions: one, unless it is of rows.
 NamedInputs PlannedInputs(const Subject& subject, Positions positions, uint64_t seed) {
-  const AttentionTruth& own = subject.attention();
+  const EquationTruth& own = subject.equations();
   const Dtype held = IsFloat(subject.io()) ? subject.io() : Dtype::f32;
   return IsOfRows(own.quantity())
              ? PlanRows(subject.scheme(), own.exact(), own.quantity(), held, positions, seed)
@@ -304,14 +304,15 @@ NamedInputs PlannedInputs(const Subject& subject, Positions positions, uint64_t 
 
 void CheckPositions(const Subject& subject, Positions positions, const CheckPlan& plan,
                     Enclosures& enclosures, Running& running) {
-  const AttentionTruth& own = subject.attention();
-  const AttentionQuantity quantity = own.quantity();
+  const EquationTruth& own = subject.equations();
+  const EquationQuantity quantity = own.quantity();
   const NamedInputs inputs = PlannedInputs(subject, positions, plan.seed);
-  const Tensor out = subject.Attend(inputs);
-  const Attended attended{quantity, inputs, out, positions[0], subject.info().Declares("rowshift")};
+  const Tensor out = subject.Evaluate(inputs);
+  const EquationResult judged{quantity, inputs, out, positions[0],
+                              subject.info().Declares("rowshift")};
   running.positions += positions.size();
-  if (quantity == AttentionQuantity::buckets) {
-    const Finding finding = HoldToIntegers(attended, own.exact().Buckets(inputs));
+  if (quantity == EquationQuantity::buckets) {
+    const Finding finding = HoldToIntegers(judged, own.exact().Buckets(inputs));
     Append(running.all.contract, finding);
     Append(running.all.budget, finding);
     return;
@@ -319,26 +320,26 @@ void CheckPositions(const Subject& subject, Positions positions, const CheckPlan
   const NamedInputs given = own.Given(inputs);
   const EnclosedEach& truth = enclosures.Of(own.exact(), quantity, inputs);
   const EnclosedEach& local = enclosures.Of(own.exact(), quantity, given);
-  const std::vector<AttentionLimit> limits = own.bound().Limits(quantity, given, out.shape());
+  const std::vector<EquationLimit> limits = own.bound().Limits(quantity, given, out.shape());
   const Contract& contract = own.bound().contract();
-  Append(running.all.contract, HoldToBound(attended, local, limits, contract));
-  Append(running.all.budget, HoldToBudget(attended, truth, limits, plan.budget));
-  running.shifts.Merge(FindRowShifts(attended, local, limits, contract));
+  Append(running.all.contract, HoldToBound(judged, local, limits, contract));
+  Append(running.all.budget, HoldToBudget(judged, truth, limits, plan.budget));
+  running.shifts.Merge(FindRowShifts(judged, local, limits, contract));
 }
 
 // Products, or what costs as much, that one position takes.
 double WorkOf(const Subject& subject) {
-  const AttentionQuantity quantity = subject.attention().quantity();
+  const EquationQuantity quantity = subject.equations().quantity();
   if (IsOfRows(quantity)) return 8 * static_cast<double>(WidthOf(subject.scheme()));
-  if (quantity == AttentionQuantity::slopes) return HUGE_VAL;
-  if (quantity == AttentionQuantity::buckets) return 1;
+  if (quantity == EquationQuantity::slopes) return HUGE_VAL;
+  if (quantity == EquationQuantity::buckets) return 1;
   // Two queries, about twenty-four keys, and for attention two products a pair.
   const Attention& attention = AttentionOf(subject.scheme());
   double weights = 0;
   for (const Weight& weight : WeightsOf(subject.scheme())) {
     weights += static_cast<double>(weight.Elements());
   }
-  if (quantity == AttentionQuantity::bias) {
+  if (quantity == EquationQuantity::bias) {
     return 48 * (static_cast<double>(attention.heads) + weights);
   }
   // Those of a matrix meet every key, by products that are cheaper.
@@ -365,7 +366,7 @@ std::vector<double> PositionsFor(const Subject& subject, const std::vector<doubl
   return chosen;
 }
 
-void RunBlocks(const std::vector<Subject>& subjects, const AttentionTruth&, const CheckPlan& plan,
+void RunBlocks(const std::vector<Subject>& subjects, const EquationTruth&, const CheckPlan& plan,
                std::vector<Running>& running) {
   const bool of_rows = !ActsInAttention(subjects.front().scheme());
   std::vector<std::set<double>> wanted;
@@ -400,7 +401,7 @@ std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, cons
     running[i].Try([&] {
       running[i].all.contract = std::visit(
           [&]<class Truth>(const Truth& truth) -> Finding {
-            if constexpr (std::same_as<Truth, AttentionTruth>) {
+            if constexpr (std::same_as<Truth, EquationTruth>) {
               return {};  // has none
             } else {
               return CheckFrequencies(subjects[i], truth);

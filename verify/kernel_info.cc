@@ -5,7 +5,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/verify/kernel_call.h"
 
 namespace posgauge {
@@ -170,9 +170,9 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
 }
 
 bool KernelInfo::IsOfAttention() const {
-  const auto& names = kVariantNames<AttentionQuantity>;
+  const auto& names = kVariantNames<EquationQuantity>;
   const auto at = std::ranges::find(names, quantity);
-  return at != names.end() && !IsOfRows(static_cast<AttentionQuantity>(at - names.begin()));
+  return at != names.end() && !IsOfRows(static_cast<EquationQuantity>(at - names.begin()));
 }
 
 Dtype KernelInfo::io() const {
@@ -199,7 +199,7 @@ std::string KernelInfo::WhyNot(const Scheme& scheme) const {
   if (ActsInAttention(scheme)) {
     const bool serves =
         IsOfAttention() &&
-        ExactAttention(scheme).Yields(ParseVariant<AttentionQuantity>("quantity", quantity));
+        ExactEquations(scheme).Yields(ParseVariant<EquationQuantity>("quantity", quantity));
     return serves ? "" : fmt::format("yields {}, which {} has not", quantity, Name(scheme));
   }
   if (HasEquations(scheme)) {

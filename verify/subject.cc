@@ -46,7 +46,7 @@ Subject::Truth TruthFor(const KernelInfo& info, const Scheme& scheme) {
   Require(fits, "kernel {} yields {} of another kind of scheme than {}", info.name, info.quantity,
           Name(scheme));
   if (IsRotary(scheme)) return RotationTruth(info, scheme);
-  if (HasEquations(scheme)) return AttentionTruth(info, scheme);
+  if (HasEquations(scheme)) return EquationTruth(info, scheme);
   return AdditionTruth(info, scheme);
 }
 
@@ -70,12 +70,12 @@ const AdditionTruth& Subject::addition() const {
   return KindOf<AdditionTruth>(truth_, scheme_, "addition of rows");
 }
 
-const AttentionTruth& Subject::attention() const {
-  return KindOf<AttentionTruth>(truth_, scheme_, "scheme that is given by equations");
+const EquationTruth& Subject::equations() const {
+  return KindOf<EquationTruth>(truth_, scheme_, "scheme that is given by equations");
 }
 
 std::vector<std::string> Subject::NotCovered() const {
-  if (const auto* truth = std::get_if<AttentionTruth>(&truth_)) return truth->handed_over();
+  if (const auto* truth = std::get_if<EquationTruth>(&truth_)) return truth->handed_over();
   if (TakesTable()) return {"frequency", "table"};
   if (info_.Input("frequency") != nullptr) return {"frequency"};
   return {};
@@ -149,11 +149,11 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x,
   return outputs;
 }
 
-Tensor Subject::Attend(const NamedInputs& inputs, Placement placement) const {
+Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
   if (placement == Placement::in_place && info_.kernel->in_place == 0) {
     throw Unsupported("the kernel does not write over its input");
   }
-  const AttentionTruth& truth = attention();
+  const EquationTruth& truth = attention();
   std::vector<Named> named;
   for (const TensorSpec& spec : info_.inputs) {
     if (const ExactTensor* tensor = inputs.Find(spec.name)) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "posgauge/verify/addition_truth.h"
-#include "posgauge/verify/attention_truth.h"
+#include "posgauge/verify/equation_truth.h"
 #include "posgauge/verify/kernel_call.h"
 #include "posgauge/verify/kernel_info.h"
 #include "posgauge/verify/rotation_truth.h"
@@ -32,13 +32,13 @@ class Subject {
   }
 
   /// What the kernel is held to, by the scheme's kind.
-  using Truth = std::variant<RotationTruth, AdditionTruth, AttentionTruth>;
+  using Truth = std::variant<RotationTruth, AdditionTruth, EquationTruth>;
   const Truth& truth() const { return truth_; }
 
   /// Of one kind. Throws ParameterError for a scheme of another.
   const RotationTruth& rotation() const;
   const AdditionTruth& addition() const;
-  const AttentionTruth& attention() const;
+  const EquationTruth& equations() const;
 
   // Of a rotation: shorter names for what its laws ask for all the time.
   const Rotary& layout() const { return RotaryOf(scheme_); }
@@ -72,9 +72,9 @@ class Subject {
   Tensor Embed(Positions positions, const Tensor& x, Placement placement = Placement::apart) const;
 
   /// The quantity of a kernel whose scheme is given by equations: the inputs are those of
-  /// ExactAttention::InputsOf, the result has the shape that CheckInputs says. Inputs that none of
+  /// ExactEquations::InputsOf, the result has the shape that CheckInputs says. Inputs that none of
   /// the dtypes that the kernel takes holds are Unsupported.
-  Tensor Attend(const NamedInputs& inputs, Placement placement = Placement::apart) const;
+  Tensor Evaluate(const NamedInputs& inputs, Placement placement = Placement::apart) const;
 
   /// Whatever the kernel yields for these positions and, where its quantity has one, x, in the
   /// order that it declares: any quantity but `frequencies`.

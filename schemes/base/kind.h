@@ -34,7 +34,7 @@ concept Attends = requires(const Params& params) {
   { params.attention } -> std::convertible_to<const Attention&>;
 };
 
-/// What is given by an equation for every element (reference/attention_rows.h) instead of angles:
+/// What is given by an equation for every element (reference/equation_rows.h) instead of angles:
 /// attention, and additions of rows that are no waves.
 template <class Params>
 concept ByEquations = Attends<Params> ||(Adds<Params> && !AddsWaves<Params>);

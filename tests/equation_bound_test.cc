@@ -1,13 +1,13 @@
-#include "posgauge/verify/attention_bound.h"
+#include "posgauge/verify/equation_bound.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include <gtest/gtest.h>
 
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/float64.h"
-#include "posgauge/verify/attention_plan.h"
+#include "posgauge/verify/equation_plan.h"
 #include "posgauge/verify/judge.h"
 #include "posgauge/verify/tracked.h"
 
@@ -37,20 +37,20 @@ struct Use {
 };
 
 // Every element of what the contract's arithmetic yields, in software, against its bound.
-Use UseOf(const std::string& line, Dtype io, const Scheme& scheme, AttentionQuantity quantity,
+Use UseOf(const std::string& line, Dtype io, const Scheme& scheme, EquationQuantity quantity,
           std::initializer_list<double> positions, uint64_t seed) {
   const Contract contract = Contract::Parse(line, io);
-  const ExactAttention exact(scheme);
+  const ExactEquations exact(scheme);
   Use use;
   for (double position : positions) {
-    const NamedInputs inputs = quantity == AttentionQuantity::slopes
+    const NamedInputs inputs = quantity == EquationQuantity::slopes
                                    ? NamedInputs{}
                                    : PlanAttention(scheme, exact, quantity, io, position, seed);
     const std::vector<int64_t> shape = exact.CheckInputs(quantity, inputs);
     const EnclosedEach truth = exact.Enclose(quantity, inputs);
-    const std::vector<double> got = EmulateAttention(contract, scheme, quantity, inputs, shape);
-    const std::vector<AttentionLimit> limits =
-        AttentionBound(contract, scheme).Limits(quantity, inputs, shape);
+    const std::vector<double> got = EmulateEquations(contract, scheme, quantity, inputs, shape);
+    const std::vector<EquationLimit> limits =
+        EquationBound(contract, scheme).Limits(quantity, inputs, shape);
     for (size_t i = 0; i < got.size(); ++i) {
       if (std::isinf(truth.values[i].high)) continue;
       ++use.values;
@@ -82,13 +82,13 @@ std::string Line(const char* inside, const char* rotate, const char* store, cons
 
 // Functions of the C library, rounded to 24 bits and fewer, are within an ulp; of f64 within the
 // two that are declared.
-TEST(attention_bound, HoldsForEveryArithmeticOfEveryScheme) {
+TEST(equation_bound, HoldsForEveryArithmeticOfEveryScheme) {
   size_t values = 0, unbounded = 0;
   for (const auto& [name, settings] : kSchemes) {
     const Scheme scheme = ParseScheme(name, settings);
-    const ExactAttention exact(scheme);
-    for (AttentionQuantity quantity : {AttentionQuantity::slopes, AttentionQuantity::bias,
-                                       AttentionQuantity::scores, AttentionQuantity::attention}) {
+    const ExactEquations exact(scheme);
+    for (EquationQuantity quantity : {EquationQuantity::slopes, EquationQuantity::bias,
+                                      EquationQuantity::scores, EquationQuantity::attention}) {
       if (!exact.Yields(quantity)) continue;
       for (const auto& [line, io] : std::vector<std::pair<std::string, Dtype>>{
                {Line("f32", "f32", "f32", "no"), Dtype::f32},
@@ -117,7 +117,7 @@ TEST(attention_bound, HoldsForEveryArithmeticOfEveryScheme) {
 
 // A bound that no kernel comes near would let faults through. A store in fewer digits than the
 // arithmetic hides nearly all of it, and shows nothing here.
-TEST(attention_bound, IsNotSlackForBiases) {
+TEST(equation_bound, IsNotSlackForBiases) {
   const Scheme relative = ParseScheme("alibi", {"heads=12", "head_dim=2"});
   for (const auto& [line, io] :
        std::vector<std::pair<std::string, Dtype>>{{Line("f32", "f32", "f32", "no"), Dtype::f32},
@@ -125,26 +125,26 @@ TEST(attention_bound, IsNotSlackForBiases) {
                                                   {Line("bf16", "bf16", "bf16", "no"), Dtype::bf16},
                                                   {Line("f64", "f64", "f64", "no"), Dtype::f64}}) {
     const Use use =
-        UseOf(line, io, relative, AttentionQuantity::bias, {3, 7, 100, 255, 1001, 4095, 60001}, 1);
+        UseOf(line, io, relative, EquationQuantity::bias, {3, 7, 100, 255, 1001, 4095, 60001}, 1);
     EXPECT_LE(use.largest, 1) << line;
     EXPECT_GE(use.largest, 0.2) << line;
   }
 }
 
-TEST(attention_bound, SeesWhatIsHalfAnUlpTooMuch) {
+TEST(equation_bound, SeesWhatIsHalfAnUlpTooMuch) {
   // Slopes rounded to bf16 are no kernel of f32 slopes.
   const Scheme scheme = ParseScheme("alibi", {"heads=12", "head_dim=2"});
-  const ExactAttention exact(scheme);
+  const ExactEquations exact(scheme);
   const Contract declared = Contract::Parse(Line("f32", "f32", "f32", "no"), Dtype::f32);
   const Contract actual = Contract::Parse(Line("bf16", "f32", "f32", "no"), Dtype::f32);
   const NamedInputs inputs =
-      PlanAttention(scheme, exact, AttentionQuantity::bias, Dtype::f32, 1000, 1);
-  const std::vector<int64_t> shape = exact.CheckInputs(AttentionQuantity::bias, inputs);
-  const EnclosedEach truth = exact.Enclose(AttentionQuantity::bias, inputs);
+      PlanAttention(scheme, exact, EquationQuantity::bias, Dtype::f32, 1000, 1);
+  const std::vector<int64_t> shape = exact.CheckInputs(EquationQuantity::bias, inputs);
+  const EnclosedEach truth = exact.Enclose(EquationQuantity::bias, inputs);
   const std::vector<double> got =
-      EmulateAttention(actual, scheme, AttentionQuantity::bias, inputs, shape);
-  const std::vector<AttentionLimit> limits =
-      AttentionBound(declared, scheme).Limits(AttentionQuantity::bias, inputs, shape);
+      EmulateEquations(actual, scheme, EquationQuantity::bias, inputs, shape);
+  const std::vector<EquationLimit> limits =
+      EquationBound(declared, scheme).Limits(EquationQuantity::bias, inputs, shape);
   size_t over = 0;
   for (size_t i = 0; i < got.size(); ++i) {
     over += RoundingIntervalExcess(Dtype::f32, StoreRounding::rne, got[i], truth.values[i]) >
@@ -153,10 +153,10 @@ TEST(attention_bound, SeesWhatIsHalfAnUlpTooMuch) {
   EXPECT_GT(over, got.size() / 4);
 }
 
-TEST(attention_bound, APositionThatIsNotHeldAllowsAnything) {
+TEST(equation_bound, APositionThatIsNotHeldAllowsAnything) {
   const Scheme scheme = ParseScheme("alibi", {"heads=2", "head_dim=2"});
-  const ExactAttention exact(scheme);
-  const AttentionBound bound(
+  const ExactEquations exact(scheme);
+  const EquationBound bound(
       Contract::Parse("position=bf16 frequency=f32:rn rotate=f32 store=f32:rne flush=no",
                       Dtype::f32),
       scheme);
@@ -164,7 +164,7 @@ TEST(attention_bound, APositionThatIsNotHeldAllowsAnything) {
     NamedInputs inputs;
     inputs.tensors["query_positions"] = {{1}, {position}};
     inputs.tensors["key_positions"] = {{1}, {1}};
-    const AttentionLimit limit = bound.Limits(AttentionQuantity::bias, inputs, {2, 1, 1}).front();
+    const EquationLimit limit = bound.Limits(EquationQuantity::bias, inputs, {2, 1, 1}).front();
     EXPECT_EQ(std::isfinite(limit.excess), finite) << position;
   }
 }

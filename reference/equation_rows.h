@@ -6,7 +6,7 @@
 
 #include "posgauge/reference/all.h"
 #include "posgauge/reference/attention.h"
-#include "posgauge/reference/attention_quantity.h"
+#include "posgauge/reference/equation_quantity.h"
 #include "posgauge/schemes/base/scheme.h"
 
 namespace posgauge {
@@ -54,20 +54,20 @@ concept SharesBetweenHeads = requires(const Params& params, const NamedInputs& i
 };
 
 template <class Params>
-constexpr bool YieldsOf(AttentionQuantity quantity) {
+constexpr bool YieldsOf(EquationQuantity quantity) {
   if constexpr (Adds<Params>) return IsOfRows(quantity);
   if (IsOfRows(quantity)) return false;
   using Head = decltype(MakeEquations<double>(std::declval<const Params&>(),
                                               std::declval<const NamedInputs&>(), int64_t{}));
   switch (quantity) {
-    case AttentionQuantity::slopes:
+    case EquationQuantity::slopes:
       return requires(const Head& head) { head.Slope(); };
-    case AttentionQuantity::buckets:
+    case EquationQuantity::buckets:
       return requires(const Head& head) { head.Bucket(0.0, 0.0); };
-    case AttentionQuantity::bias:
+    case EquationQuantity::bias:
       return requires(const Head& head) { head.Bias(0.0, 0.0); };
-    case AttentionQuantity::scores:
-    case AttentionQuantity::attention:
+    case EquationQuantity::scores:
+    case EquationQuantity::attention:
       return true;
     default:
       return false;
@@ -79,15 +79,15 @@ struct RowPlace {
   int64_t first, count;
 };
 
-inline RowPlace PlaceOf(AttentionQuantity quantity, const std::vector<int64_t>& shape, int64_t head,
+inline RowPlace PlaceOf(EquationQuantity quantity, const std::vector<int64_t>& shape, int64_t head,
                         int64_t query) {
   switch (quantity) {
-    case AttentionQuantity::slopes:
+    case EquationQuantity::slopes:
       return {head, 1};
-    case AttentionQuantity::attention:
+    case EquationQuantity::attention:
       return {(query * shape[1] + head) * shape[2], shape[2]};
-    case AttentionQuantity::table:
-    case AttentionQuantity::embed:
+    case EquationQuantity::table:
+    case EquationQuantity::embed:
       return {query * shape[1], shape[1]};
     default:
       return {(head * shape[1] + query) * shape[2], shape[2]};
@@ -97,20 +97,20 @@ inline RowPlace PlaceOf(AttentionQuantity quantity, const std::vector<int64_t>& 
 /// One row of a quantity: the slope of a head, a query's [keys] or [head_dim], or a position's
 /// [width], which then stands for a query. `head` is MakeEquations<R>(params, inputs, head_index).
 template <class R, class Params, class Head>
-std::vector<R> RowOf(const Params& params, const Head& head, AttentionQuantity quantity,
+std::vector<R> RowOf(const Params& params, const Head& head, EquationQuantity quantity,
                      const NamedInputs& inputs, int64_t head_index, int64_t query) {
   if constexpr (Adds<Params>) {
     std::vector<R> row = head.Row(inputs["positions"].At(query));
-    for (int64_t i = 0; quantity == AttentionQuantity::embed && i < params.width; ++i) {
+    for (int64_t i = 0; quantity == EquationQuantity::embed && i < params.width; ++i) {
       row[static_cast<size_t>(i)] = R(inputs["x"].At(query, i)) + row[static_cast<size_t>(i)];
     }
     return row;
   } else {
     switch (quantity) {
-      case AttentionQuantity::slopes:
+      case EquationQuantity::slopes:
         if constexpr (requires { head.Slope(); }) return {head.Slope()};
         break;
-      case AttentionQuantity::bias:
+      case EquationQuantity::bias:
         if constexpr (requires { head.Bias(0.0, 0.0); }) {
           const double query_position = inputs["query_positions"].At(query);
           std::vector<R> row;
@@ -120,9 +120,9 @@ std::vector<R> RowOf(const Params& params, const Head& head, AttentionQuantity q
           return row;
         }
         break;
-      case AttentionQuantity::scores:
+      case EquationQuantity::scores:
         return ScoresOf<R>(head, params.attention, inputs, head_index, query);
-      case AttentionQuantity::attention:
+      case EquationQuantity::attention:
         return AttendOf<R>(head, params.attention, inputs, head_index, query);
       default:
         break;
@@ -133,12 +133,12 @@ std::vector<R> RowOf(const Params& params, const Head& head, AttentionQuantity q
 
 /// Whether a value of a row is -infinity by rule.
 template <class Params>
-bool IsMasked(const Params& params, AttentionQuantity quantity, const NamedInputs& inputs,
+bool IsMasked(const Params& params, EquationQuantity quantity, const NamedInputs& inputs,
               int64_t query, int64_t index) {
   if constexpr (Adds<Params>) {
     return false;
   } else {
-    return quantity == AttentionQuantity::scores &&
+    return quantity == EquationQuantity::scores &&
            !params.attention.Visible(inputs["query_positions"].At(query),
                                      inputs["key_positions"].At(index));
   }
@@ -146,16 +146,14 @@ bool IsMasked(const Params& params, AttentionQuantity quantity, const NamedInput
 
 /// Calls visit(head, query) for every row of a result, in order.
 template <class Visit>
-void ForEachRow(AttentionQuantity quantity, const std::vector<int64_t>& shape, const Visit& visit) {
+void ForEachRow(EquationQuantity quantity, const std::vector<int64_t>& shape, const Visit& visit) {
   if (IsOfRows(quantity)) {
     for (int64_t position = 0; position < shape[0]; ++position) visit(int64_t{0}, position);
     return;
   }
-  const bool by_query = quantity == AttentionQuantity::attention;
+  const bool by_query = quantity == EquationQuantity::attention;
   const int64_t heads = by_query ? shape[1] : shape[0];
-  const int64_t queries = quantity == AttentionQuantity::slopes ? 1
-                          : by_query                            ? shape[0]
-                                                                : shape[1];
+  const int64_t queries = quantity == EquationQuantity::slopes ? 1 : by_query ? shape[0] : shape[1];
   for (int64_t head = 0; head < heads; ++head) {
     for (int64_t query = 0; query < queries; ++query) visit(head, query);
   }

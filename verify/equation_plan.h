@@ -1,6 +1,6 @@
 #pragma once
 
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/verify/random.h"
 #include "posgauge/verify/tensor.h"
@@ -19,13 +19,13 @@ ExactTensor DrawRows(int64_t count, const Attention& attention, Dtype dtype,
 /// What a kernel is asked at one position, depending on seed and position only: the queries there
 /// and before, keys close by, at powers of two below and at 0, where buckets begin and end, and,
 /// without a mask, above.
-NamedInputs PlanAttention(const Scheme& scheme, const ExactAttention& exact,
-                          AttentionQuantity quantity, Dtype dtype, double position, uint64_t seed);
+NamedInputs PlanAttention(const Scheme& scheme, const ExactEquations& exact,
+                          EquationQuantity quantity, Dtype dtype, double position, uint64_t seed);
 
 /// What a kernel of rows is asked at these positions: embeddings of its own for each, depending on
 /// seed and position only, and the same weights for all. Embeddings take turns: any; the negative
 /// of what is added; sparse, with zeros of both signs; of one size.
-NamedInputs PlanRows(const Scheme& scheme, const ExactAttention& exact, AttentionQuantity quantity,
+NamedInputs PlanRows(const Scheme& scheme, const ExactEquations& exact, EquationQuantity quantity,
                      Dtype dtype, Positions positions, uint64_t seed);
 
 /// A weight of a model, the same at every position of one seed.

@@ -4,25 +4,26 @@
 #include <string>
 #include <vector>
 
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/exact_rotation.h"
-#include "posgauge/verify/attention_bound.h"
+#include "posgauge/verify/equation_bound.h"
 #include "posgauge/verify/kernel_info.h"
 #include "posgauge/verify/tensor.h"
 
 namespace posgauge {
 
-/// What a kernel of a scheme of attention is held to, and what posgauge hands to it. Copyable.
-class AttentionTruth {
+/// What a kernel of a scheme that is given by equations is held to, and what posgauge hands to it.
+/// Copyable.
+class EquationTruth {
  public:
-  AttentionTruth(const KernelInfo& info, const Scheme& scheme);
+  EquationTruth(const KernelInfo& info, const Scheme& scheme);
 
-  const ExactAttention& exact() const { return exact_; }
-  AttentionQuantity quantity() const { return quantity_; }
+  const ExactEquations& exact() const { return exact_; }
+  EquationQuantity quantity() const { return quantity_; }
 
   /// What the kernel's contract allows against the truth from the config alone, and against the
   /// truth given what posgauge handed over.
-  const AttentionBound& bound() const { return bound_; }
+  const EquationBound& bound() const { return bound_; }
 
   /// The inputs that the local truth is computed from: `inputs` and the slopes as handed over.
   NamedInputs Given(NamedInputs inputs) const;
@@ -40,9 +41,9 @@ class AttentionTruth {
 
  private:
   Scheme scheme_;
-  ExactAttention exact_;
-  AttentionQuantity quantity_;
-  AttentionBound bound_;
+  ExactEquations exact_;
+  EquationQuantity quantity_;
+  EquationBound bound_;
   std::vector<std::string> handed_over_;
   std::optional<ExactTensor> slopes_;  // as handed over
 };

@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "posgauge/reference/exact_attention.h"
-#include "posgauge/verify/attention_bound.h"
+#include "posgauge/reference/exact_equations.h"
+#include "posgauge/verify/equation_bound.h"
 #include "posgauge/verify/judge.h"
 
 namespace posgauge {
 
 /// A result of a scheme that is given by equations and what it was asked for. `position` stands for
 /// the whole call, but where rows have positions of their own: failures are found again by it.
-struct Attended {
-  AttentionQuantity quantity;
+struct EquationResult {
+  EquationQuantity quantity;
   const NamedInputs& inputs;
   const Tensor& out;
   double position = 0;
@@ -24,19 +24,19 @@ struct Attended {
 /// Every element against the bound of the contract, by the rounding-interval excess; what is masked
 /// must be -infinity. Rows that keep the bound after one shift by a constant pass where `rowshift`
 /// is declared and fail where not, and say so.
-Finding HoldToBound(const Attended& attended, const EnclosedEach& truth,
-                    const std::vector<AttentionLimit>& limits, const Contract& contract);
+Finding HoldToBound(const EquationResult& result, const EnclosedEach& truth,
+                    const std::vector<EquationLimit>& limits, const Contract& contract);
 
 /// Every element against exact arithmetic: error over budget * spacing of the dtype at the largest
 /// magnitude that is added up to it. A declared row shift is taken off first; its cost remains.
-Finding HoldToBudget(const Attended& attended, const EnclosedEach& truth,
-                     const std::vector<AttentionLimit>& limits, double budget);
+Finding HoldToBudget(const EquationResult& result, const EnclosedEach& truth,
+                     const std::vector<EquationLimit>& limits, double budget);
 
 /// Integers, element by element.
-Finding HoldToIntegers(const Attended& attended, const std::vector<int64_t>& truth);
+Finding HoldToIntegers(const EquationResult& result, const std::vector<int64_t>& truth);
 
 /// "head 2, query 17, key 3", of one element.
-std::string PlaceText(const Attended& attended, size_t index);
+std::string PlaceText(const EquationResult& result, size_t index);
 
 /// Rows that differ from the truth by a constant, over a whole result: how many, the largest shift,
 /// and the spacing of the dtype at the shifted magnitude where it is largest, against that at the
@@ -47,7 +47,7 @@ struct RowShifts {
   void Merge(const RowShifts& other);
   std::string Text() const;  // "" if there are none
 };
-RowShifts FindRowShifts(const Attended& attended, const EnclosedEach& truth,
-                        const std::vector<AttentionLimit>& limits, const Contract& contract);
+RowShifts FindRowShifts(const EquationResult& result, const EnclosedEach& truth,
+                        const std::vector<EquationLimit>& limits, const Contract& contract);
 
 }  // namespace posgauge

@@ -1,4 +1,4 @@
-#include "posgauge/reference/exact_attention.h"
+#include "posgauge/reference/exact_equations.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 #include <tuple>
 #include <utility>
 
-#include "posgauge/reference/attention_rows.h"
+#include "posgauge/reference/equation_rows.h"
 #include "posgauge/reference/parallel.h"
 #include "posgauge/reference/settle.h"
 
@@ -77,7 +77,7 @@ class Equations {
 // Calls visit(enclosures of a row) at rising precision until it returns true; `last` tells that
 // there is no higher one.
 template <size_t L = 0, class Params, class Visit>
-void RaiseRow(Equations<Params>& equations, AttentionQuantity quantity, int64_t head, int64_t query,
+void RaiseRow(Equations<Params>& equations, EquationQuantity quantity, int64_t head, int64_t query,
               const Visit& visit) {
   constexpr bool kLast = L + 1 == kLevels;
   using I = Interval<kDigits[L]>;
@@ -95,7 +95,7 @@ void RaiseRow(Equations<Params>& equations, AttentionQuantity quantity, int64_t 
 
 // Calls visit(head, query) for every row, in parallel.
 template <class Visit>
-void ForRows(AttentionQuantity quantity, const std::vector<int64_t>& shape, const Visit& visit) {
+void ForRows(EquationQuantity quantity, const std::vector<int64_t>& shape, const Visit& visit) {
   std::vector<std::pair<int64_t, int64_t>> rows;
   ForEachRow(quantity, shape, [&](int64_t head, int64_t query) { rows.emplace_back(head, query); });
   constexpr int64_t kRowsPerThread = 8;  // below it a thread costs more than it saves
@@ -118,35 +118,35 @@ int64_t Product(const std::vector<int64_t>& shape) {
 
 }  // namespace
 
-ExactAttention::ExactAttention(const Scheme& scheme) : scheme_(scheme) {
+ExactEquations::ExactEquations(const Scheme& scheme) : scheme_(scheme) {
   Validate(scheme);
   WithEquations(scheme, [](const auto&) { return 0; });
 }
 
-bool ExactAttention::Yields(AttentionQuantity quantity) const {
+bool ExactEquations::Yields(EquationQuantity quantity) const {
   return WithEquations(scheme_,
                        [&]<class Params>(const Params&) { return YieldsOf<Params>(quantity); });
 }
 
-std::vector<Weight> ExactAttention::InputsOf(AttentionQuantity quantity) const {
+std::vector<Weight> ExactEquations::InputsOf(EquationQuantity quantity) const {
   return WithEquations(scheme_, [&]<class Params>(const Params& params) {
     std::vector<Weight> inputs;
     if constexpr (Adds<Params>) {
       inputs.push_back({"positions", {-1}, "tokens"});
-      if (quantity == AttentionQuantity::embed) {
+      if (quantity == EquationQuantity::embed) {
         inputs.push_back({"x", {-1, params.width}, "embeddings"});
       }
     } else {
       const Attention& attention = params.attention;
-      if (quantity == AttentionQuantity::slopes) return inputs;
+      if (quantity == EquationQuantity::slopes) return inputs;
       inputs.push_back({"query_positions", {-1}, "tokens"});
       inputs.push_back({"key_positions", {-1}, "tokens"});
-      if (quantity == AttentionQuantity::buckets) return inputs;
-      if (quantity != AttentionQuantity::bias) {
+      if (quantity == EquationQuantity::buckets) return inputs;
+      if (quantity != EquationQuantity::bias) {
         const std::vector<int64_t> rows = {-1, attention.heads, attention.head_dim};
         inputs.push_back({"q", rows, "queries"});
         inputs.push_back({"k", rows, "keys"});
-        if (quantity == AttentionQuantity::attention) inputs.push_back({"v", rows, "values"});
+        if (quantity == EquationQuantity::attention) inputs.push_back({"v", rows, "values"});
       }
     }
     for (const Weight& weight : WeightsOf(params)) inputs.push_back(weight);
@@ -154,9 +154,9 @@ std::vector<Weight> ExactAttention::InputsOf(AttentionQuantity quantity) const {
   });
 }
 
-std::optional<ExactTensor> ExactAttention::ReadyMade(std::string_view name, Dtype dtype) const {
-  if (name == "slopes" && Yields(AttentionQuantity::slopes)) {
-    RoundedValues slopes = Evaluate(AttentionQuantity::slopes, {}, dtype);
+std::optional<ExactTensor> ExactEquations::ReadyMade(std::string_view name, Dtype dtype) const {
+  if (name == "slopes" && Yields(EquationQuantity::slopes)) {
+    RoundedValues slopes = Evaluate(EquationQuantity::slopes, {}, dtype);
     return ExactTensor{{static_cast<int64_t>(slopes.values.size())}, std::move(slopes.values)};
   }
   return WithEquations(scheme_, [&](const auto& params) -> std::optional<ExactTensor> {
@@ -170,12 +170,12 @@ std::optional<ExactTensor> ExactAttention::ReadyMade(std::string_view name, Dtyp
   });
 }
 
-std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
+std::vector<int64_t> ExactEquations::CheckInputs(EquationQuantity quantity,
                                                  const NamedInputs& inputs) const {
   Require(Yields(quantity), "{} has no {}", Name(scheme_), VariantName(quantity));
   const std::vector<Weight> wanted = InputsOf(quantity);
   for (const auto& [name, tensor] : inputs.tensors) {
-    if (name == "slopes" && Yields(AttentionQuantity::slopes)) {
+    if (name == "slopes" && Yields(EquationQuantity::slopes)) {
       const int64_t heads = AttentionOf(scheme_).heads;
       Require(tensor.shape == std::vector{heads}, "input slopes must have shape [{}], got [{}]",
               heads, fmt::join(tensor.shape, ", "));
@@ -202,7 +202,7 @@ std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
   return WithEquations(scheme_, [&]<class Params>(const Params& params) -> std::vector<int64_t> {
     if constexpr (Adds<Params>) {
       const int64_t positions = inputs["positions"].shape[0];
-      if (quantity == AttentionQuantity::embed) {
+      if (quantity == EquationQuantity::embed) {
         Require(inputs["x"].shape[0] == positions,
                 "input x must have {} rows, as its positions, got {}", positions,
                 inputs["x"].shape[0]);
@@ -211,7 +211,7 @@ std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
       return {positions, params.width};
     } else {
       const Attention& attention = params.attention;
-      if (quantity == AttentionQuantity::slopes) return {attention.heads};
+      if (quantity == EquationQuantity::slopes) return {attention.heads};
       const ExactTensor &query_positions = inputs["query_positions"],
                         &key_positions = inputs["key_positions"];
       const int64_t queries = query_positions.shape[0], keys = key_positions.shape[0];
@@ -228,7 +228,7 @@ std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
                     }) {
         params.CheckPositions(query_positions.values, key_positions.values);
       }
-      if (quantity == AttentionQuantity::attention) {
+      if (quantity == EquationQuantity::attention) {
         for (double query : query_positions.values) {
           Require(std::ranges::any_of(key_positions.values,
                                       [&](double key) { return attention.Visible(query, key); }),
@@ -236,16 +236,16 @@ std::vector<int64_t> ExactAttention::CheckInputs(AttentionQuantity quantity,
         }
         return {queries, attention.heads, attention.head_dim};
       }
-      if (quantity == AttentionQuantity::buckets) return {queries, keys};
+      if (quantity == EquationQuantity::buckets) return {queries, keys};
       return {attention.heads, queries, keys};
     }
   });
 }
 
-RoundedValues ExactAttention::Evaluate(AttentionQuantity quantity, const NamedInputs& inputs,
+RoundedValues ExactEquations::Evaluate(EquationQuantity quantity, const NamedInputs& inputs,
                                        Dtype dtype) const {
   const std::vector<int64_t> shape = CheckInputs(quantity, inputs);
-  Require(quantity != AttentionQuantity::buckets, "buckets are integers: ask for Buckets");
+  Require(quantity != EquationQuantity::buckets, "buckets are integers: ask for Buckets");
   Collector collector(dtype, Product(shape));
   WithEquations(scheme_, [&](const auto& params) {
     Equations equations(params, inputs);
@@ -286,11 +286,11 @@ RoundedValues ExactAttention::Evaluate(AttentionQuantity quantity, const NamedIn
   return collector.Take();
 }
 
-std::vector<int64_t> ExactAttention::Buckets(const NamedInputs& inputs) const {
-  CheckInputs(AttentionQuantity::buckets, inputs);
+std::vector<int64_t> ExactEquations::Buckets(const NamedInputs& inputs) const {
+  CheckInputs(EquationQuantity::buckets, inputs);
   return WithEquations(scheme_, [&]<class Params>(const Params& params) {
     std::vector<int64_t> buckets;
-    if constexpr (YieldsOf<Params>(AttentionQuantity::buckets)) {
+    if constexpr (YieldsOf<Params>(EquationQuantity::buckets)) {
       const auto head = MakeHead<double>(params, inputs, 0);
       for (double query : inputs["query_positions"].values) {
         for (double key : inputs["key_positions"].values) {
@@ -302,7 +302,7 @@ std::vector<int64_t> ExactAttention::Buckets(const NamedInputs& inputs) const {
   });
 }
 
-EnclosedEach ExactAttention::Enclose(AttentionQuantity quantity, const NamedInputs& inputs) const {
+EnclosedEach ExactEquations::Enclose(EquationQuantity quantity, const NamedInputs& inputs) const {
   // Of the value; a sum that cancels is as wide as its terms allow.
   constexpr double kNarrow = 0x1p-100;
   const std::vector<int64_t> shape = CheckInputs(quantity, inputs);

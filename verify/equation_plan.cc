@@ -1,10 +1,10 @@
-#include "posgauge/verify/attention_plan.h"
+#include "posgauge/verify/equation_plan.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "posgauge/reference/attention_rows.h"
+#include "posgauge/reference/equation_rows.h"
 
 namespace posgauge {
 
@@ -70,8 +70,8 @@ ExactTensor DrawRows(int64_t count, const Attention& attention, Dtype dtype,
   return rows;
 }
 
-NamedInputs PlanAttention(const Scheme& scheme, const ExactAttention& exact,
-                          AttentionQuantity quantity, Dtype dtype, double position, uint64_t seed) {
+NamedInputs PlanAttention(const Scheme& scheme, const ExactEquations& exact,
+                          EquationQuantity quantity, Dtype dtype, double position, uint64_t seed) {
   const Attention& attention = AttentionOf(scheme);
   Random random(seed, fmt::format("attention {}", position));
   std::set<double> queries = {position, std::max(0.0, position - 1)};
@@ -85,7 +85,7 @@ NamedInputs PlanAttention(const Scheme& scheme, const ExactAttention& exact,
     keys.insert(position + 1);
   }
   const bool by_bucket =
-      quantity == AttentionQuantity::buckets || quantity == AttentionQuantity::bias;
+      quantity == EquationQuantity::buckets || quantity == EquationQuantity::bias;
   if (const auto starts = exact.ReadyMade("thresholds", Dtype::f64); by_bucket && starts) {
     // The last distance of every bucket and the first of the next, to both sides.
     for (double start : starts->values) {
@@ -128,17 +128,17 @@ ExactTensor PlanWeight(const Weight& weight, Dtype dtype, uint64_t seed) {
   return tensor;
 }
 
-NamedInputs PlanRows(const Scheme& scheme, const ExactAttention& exact, AttentionQuantity quantity,
+NamedInputs PlanRows(const Scheme& scheme, const ExactEquations& exact, EquationQuantity quantity,
                      Dtype dtype, Positions positions, uint64_t seed) {
   const auto rows = static_cast<int64_t>(positions.size());
   NamedInputs inputs;
-  for (const Weight& weight : exact.InputsOf(AttentionQuantity::table)) {
+  for (const Weight& weight : exact.InputsOf(EquationQuantity::table)) {
     const std::string name(weight.name);
     inputs.tensors[name] = name == "positions"
                                ? ExactTensor{{rows}, {positions.begin(), positions.end()}}
                                : PlanWeight(weight, dtype, seed);
   }
-  if (quantity == AttentionQuantity::table) return inputs;
+  if (quantity == EquationQuantity::table) return inputs;
   const std::vector<double> added = RowsInDouble(scheme, inputs);
   ExactTensor x{{rows, WidthOf(scheme)}, {}};
   for (double position : positions) {

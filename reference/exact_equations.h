@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "posgauge/reference/attention_quantity.h"
+#include "posgauge/reference/equation_quantity.h"
 #include "posgauge/reference/named_inputs.h"
 #include "posgauge/reference/proof.h"
 #include "posgauge/schemes/base/double_double.h"
@@ -24,17 +24,17 @@ struct EnclosedEach {
 /// to nearest even with the evidence for each (Ziv over intervals of 128 to 1025 bits). Sums that
 /// are rational may be ties that no precision decides: they are then `exact` or `proven` where 1025
 /// bits hold them, else `undecided`. Immutable; safe to share between threads.
-class ExactAttention {
+class ExactEquations {
  public:
   /// Throws ParameterError for a scheme that rotates or adds waves.
-  explicit ExactAttention(const Scheme& scheme);
+  explicit ExactEquations(const Scheme& scheme);
 
   /// Whether the scheme yields a quantity.
-  bool Yields(AttentionQuantity quantity) const;
+  bool Yields(EquationQuantity quantity) const;
 
   /// Tensors that a quantity takes, by name and shape; extents that the scheme does not fix are -1
   /// (queries, keys).
-  std::vector<Weight> InputsOf(AttentionQuantity quantity) const;
+  std::vector<Weight> InputsOf(EquationQuantity quantity) const;
 
   /// What a kernel may take in place of computing it, by name, rounded to dtype: `slopes` [heads],
   /// of a scheme that yields them; `thresholds`, t5's smallest distance of every bucket of one
@@ -44,16 +44,16 @@ class ExactAttention {
   /// Shape of the result. Throws ParameterError unless the inputs are exactly those of InputsOf,
   /// and perhaps `slopes`, which then count in place of the scheme's, fit each other, are finite
   /// and in range, and every query has a visible key where one is needed.
-  std::vector<int64_t> CheckInputs(AttentionQuantity quantity, const NamedInputs& inputs) const;
+  std::vector<int64_t> CheckInputs(EquationQuantity quantity, const NamedInputs& inputs) const;
 
   /// All but buckets. Throws as CheckInputs does.
-  RoundedValues Evaluate(AttentionQuantity quantity, const NamedInputs& inputs, Dtype dtype) const;
+  RoundedValues Evaluate(EquationQuantity quantity, const NamedInputs& inputs, Dtype dtype) const;
 
   /// Exact integers. Throws as CheckInputs does.
   std::vector<int64_t> Buckets(const NamedInputs& inputs) const;
 
   /// For measuring errors; -infinity stands for itself.
-  EnclosedEach Enclose(AttentionQuantity quantity, const NamedInputs& inputs) const;
+  EnclosedEach Enclose(EquationQuantity quantity, const NamedInputs& inputs) const;
 
  private:
   Scheme scheme_;

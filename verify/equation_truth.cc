@@ -1,4 +1,4 @@
-#include "posgauge/verify/attention_truth.h"
+#include "posgauge/verify/equation_truth.h"
 
 namespace posgauge {
 
@@ -16,10 +16,10 @@ Contract WithGivenSlopes(const KernelInfo& info) {
 
 }  // namespace
 
-AttentionTruth::AttentionTruth(const KernelInfo& info, const Scheme& scheme)
+EquationTruth::EquationTruth(const KernelInfo& info, const Scheme& scheme)
     : scheme_(scheme),
       exact_(scheme),
-      quantity_(ParseVariant<AttentionQuantity>("quantity", info.quantity)),
+      quantity_(ParseVariant<EquationQuantity>("quantity", info.quantity)),
       bound_(WithGivenSlopes(info), scheme) {
   for (const TensorSpec& spec : info.inputs) {
     const std::optional<ExactTensor> ready = exact_.ReadyMade(spec.name, spec.dtypes.front());
@@ -29,25 +29,25 @@ AttentionTruth::AttentionTruth(const KernelInfo& info, const Scheme& scheme)
   }
 }
 
-NamedInputs AttentionTruth::Given(NamedInputs inputs) const {
+NamedInputs EquationTruth::Given(NamedInputs inputs) const {
   if (slopes_) inputs.tensors["slopes"] = *slopes_;
   return inputs;
 }
 
-std::vector<int64_t> AttentionTruth::ShapeFor(const NamedInputs& inputs) const {
+std::vector<int64_t> EquationTruth::ShapeFor(const NamedInputs& inputs) const {
   if (IsOfRows(quantity_)) return {inputs["positions"].shape[0], WidthOf(scheme_)};
   const Attention& attention = AttentionOf(scheme_);
-  if (quantity_ == AttentionQuantity::slopes) return {attention.heads};
+  if (quantity_ == EquationQuantity::slopes) return {attention.heads};
   const int64_t queries = inputs["query_positions"].shape[0];
   const int64_t keys = inputs["key_positions"].shape[0];
-  if (quantity_ == AttentionQuantity::buckets) return {queries, keys};
-  if (quantity_ == AttentionQuantity::attention) {
+  if (quantity_ == EquationQuantity::buckets) return {queries, keys};
+  if (quantity_ == EquationQuantity::attention) {
     return {queries, attention.heads, attention.head_dim};
   }
   return {attention.heads, queries, keys};
 }
 
-std::optional<Tensor> AttentionTruth::Supply(const TensorSpec& spec, Positions) const {
+std::optional<Tensor> EquationTruth::Supply(const TensorSpec& spec, Positions) const {
   const std::optional<ExactTensor> ready = exact_.ReadyMade(spec.name, spec.dtypes.front());
   if (!ready) return std::nullopt;
   return Tensor::FromValues(spec.dtypes.front(), ready->shape, ready->values);

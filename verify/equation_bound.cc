@@ -1,10 +1,10 @@
-#include "posgauge/verify/attention_bound.h"
+#include "posgauge/verify/equation_bound.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "posgauge/reference/attention_rows.h"
+#include "posgauge/reference/equation_rows.h"
 #include "posgauge/verify/emulated.h"
 #include "posgauge/verify/frequency_error.h"
 #include "posgauge/verify/tracked.h"
@@ -20,7 +20,7 @@ size_t Count(const std::vector<int64_t>& shape) {
 
 // x plus rows, or rows alone, [positions, width]: a kernel holds a row before it adds it.
 template <class R, class Params, class Store>
-void RunRows(const Contract& contract, const Params& params, AttentionQuantity quantity,
+void RunRows(const Contract& contract, const Params& params, EquationQuantity quantity,
              const NamedInputs& inputs, const Store& store) {
   const auto rows = [&] {
     const ArithmeticScope scope(DeclaredArithmetic::OfParameters(contract));
@@ -32,7 +32,7 @@ void RunRows(const Contract& contract, const Params& params, AttentionQuantity q
     for (const R& number : rows.Row(position)) {
       const R held = Held(number);
       store(index, false,
-            quantity == AttentionQuantity::table ? held : R(inputs["x"].values[index]) + held);
+            quantity == EquationQuantity::table ? held : R(inputs["x"].values[index]) + held);
       ++index;
     }
   }
@@ -40,7 +40,7 @@ void RunRows(const Contract& contract, const Params& params, AttentionQuantity q
 
 // Calls store(index, masked, number) for every element of a result in numbers of type R.
 template <class R, class Store>
-void Run(const Contract& contract, const Scheme& scheme, AttentionQuantity quantity,
+void Run(const Contract& contract, const Scheme& scheme, EquationQuantity quantity,
          const NamedInputs& inputs, const std::vector<int64_t>& shape, const Store& store) {
   WithEquations(scheme, [&]<class Params>(const Params& params) {
     if constexpr (Adds<Params>) {
@@ -91,7 +91,7 @@ bool PositionsHeld(const Contract& contract, const NamedInputs& inputs) {
   return true;
 }
 
-AttentionLimit LimitOf(const Contract& contract, const Tracked& number) {
+EquationLimit LimitOf(const Contract& contract, const Tracked& number) {
   const Arithmetic store = ArithmeticOf(contract.store);
   const bool flush = contract.flush_to_zero;
   // The interval covers the last rounding that is not idle.
@@ -113,11 +113,11 @@ AttentionLimit LimitOf(const Contract& contract, const Tracked& number) {
 
 }  // namespace
 
-std::vector<AttentionLimit> AttentionBound::Limits(AttentionQuantity quantity,
-                                                   const NamedInputs& inputs,
-                                                   const std::vector<int64_t>& shape) const {
-  std::vector<AttentionLimit> limits(Count(shape));
-  if (quantity == AttentionQuantity::buckets) return limits;
+std::vector<EquationLimit> EquationBound::Limits(EquationQuantity quantity,
+                                                 const NamedInputs& inputs,
+                                                 const std::vector<int64_t>& shape) const {
+  std::vector<EquationLimit> limits(Count(shape));
+  if (quantity == EquationQuantity::buckets) return limits;
   const bool held = PositionsHeld(contract_, inputs);
   Run<Tracked>(contract_, scheme_, quantity, inputs, shape,
                [&](size_t index, bool masked, const Tracked& number) {
@@ -128,8 +128,8 @@ std::vector<AttentionLimit> AttentionBound::Limits(AttentionQuantity quantity,
   return limits;
 }
 
-std::vector<double> EmulateAttention(const Contract& contract, const Scheme& scheme,
-                                     AttentionQuantity quantity, const NamedInputs& inputs,
+std::vector<double> EmulateEquations(const Contract& contract, const Scheme& scheme,
+                                     EquationQuantity quantity, const NamedInputs& inputs,
                                      const std::vector<int64_t>& shape) {
   std::vector<double> values(Count(shape));
   const Format format = FormatOf(contract.store);

@@ -16,21 +16,21 @@ namespace posgauge {
 /// and of one that adds rows which are no waves:
 ///   table      [positions, width]          the rows
 ///   embed      [positions, width]          x plus its rows
-enum class AttentionQuantity { slopes, buckets, bias, scores, attention, table, embed };
+enum class EquationQuantity { slopes, buckets, bias, scores, attention, table, embed };
 template <>
-inline constexpr auto kVariantNames<AttentionQuantity> = std::array<std::string_view, 7>{
+inline constexpr auto kVariantNames<EquationQuantity> = std::array<std::string_view, 7>{
     "slopes", "buckets", "bias", "scores", "attention", "table", "embed"};
 
 /// What a kernel calls its result.
-constexpr std::string_view OutputName(AttentionQuantity quantity) {
-  return quantity == AttentionQuantity::table   ? "rows"
-         : quantity == AttentionQuantity::embed ? "out"
-                                                : VariantName(quantity);
+constexpr std::string_view OutputName(EquationQuantity quantity) {
+  return quantity == EquationQuantity::table   ? "rows"
+         : quantity == EquationQuantity::embed ? "out"
+                                               : VariantName(quantity);
 }
 
 /// Whether a quantity is one of added rows.
-constexpr bool IsOfRows(AttentionQuantity quantity) {
-  return quantity == AttentionQuantity::table || quantity == AttentionQuantity::embed;
+constexpr bool IsOfRows(EquationQuantity quantity) {
+  return quantity == EquationQuantity::table || quantity == EquationQuantity::embed;
 }
 
 }  // namespace posgauge
