@@ -104,4 +104,18 @@ TurnPosition TurnPositionOf(double position) {
           static_cast<uint64_t>(std::nearbyint((size - whole) * 0x1p64)), position < 0};
 }
 
+void PairPositions::Set(std::span<const TurnPosition> row, std::span<const int64_t> axis) {
+  whole.resize(axis.size());
+  fraction.resize(axis.size());
+  any_fraction = false;
+  for (const TurnPosition& position : row) any_fraction |= position.fraction != 0;
+  for (size_t pair = 0; pair < axis.size(); ++pair) {
+    const TurnPosition& position = row[static_cast<size_t>(axis[pair])];
+    const bool is_zero = position.whole == 0 && position.fraction == 0;
+    const bool negative = position.negative && !is_zero;
+    whole[pair] = position.whole | uint64_t{negative} << 63;
+    fraction[pair] = position.fraction;
+  }
+}
+
 }  // namespace posgauge::fast

@@ -35,6 +35,16 @@ struct TurnPosition {
   bool negative = false;
 };
 
+/// Positions of several axes as every pair meets its own, [pairs]: a 64-bit lane for every word.
+struct PairPositions {
+  std::vector<uint64_t> whole;     // and bit 63 where negative; -0 is 0
+  std::vector<uint64_t> fraction;  // units of 2^-64
+  bool any_fraction = false;
+
+  /// From the position of one token on each axis, and the axis of each pair.
+  void Set(std::span<const TurnPosition> row, std::span<const int64_t> axis);
+};
+
 /// Largest |position|: whole tokens fit 32 bits.
 inline constexpr double kLargestPosition = 0x1p32 - 1;
 

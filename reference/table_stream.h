@@ -37,7 +37,7 @@ enum class StreamPath { rows, direct };
 /// Calls consume(block) for the rows of every position in [first, end), in order, on the calling
 /// thread; blocks are computed on `threads` threads (0: as many as there are), and their bytes do
 /// not depend on how many. Memory does not grow with the number of positions. Requires
-/// 0 <= first <= end <= 2^31.
+/// 0 <= first <= end <= 2^31 and positions of one axis.
 std::vector<StreamCounts> StreamTable(const ExactRotation& rotation, int64_t first, int64_t end,
                                       std::span<const Dtype> dtypes, StreamPath path, int threads,
                                       const std::function<void(const TableBlock&)>& consume);
