@@ -223,9 +223,6 @@ std::vector<StreamCounts> StreamTable(const ExactRotation& rotation, int64_t fir
   constexpr int64_t kEnd = int64_t{1} << 31;
   Require(0 <= first && first <= end && end <= kEnd,
           "positions must be a range within 0..{}, got {}..{}", kEnd, first, end);
-  Require(rotation.axes().count == 1,
-          "a range of positions has one axis, this rotation counts {} of them",
-          rotation.axes().count);
   for (Dtype dtype : dtypes) {
     Require(IsFloat(dtype), "a table is rounded to a floating dtype, got {}", Name(dtype));
   }
