@@ -99,10 +99,9 @@ struct OwnPositions {
   template <class D>
   HWY_INLINE hn::VFromD<D> Sign(D d, size_t i, hn::VFromD<D> turn_sign) const {
     const auto whole = hn::LoadU(d, positions.whole.data() + i);
-    const auto both = hn::Or(whole, Fraction(d, i));
-    const auto is_zero = hn::VecFromMask(d, hn::Eq(both, hn::Zero(d)));
-    const auto sign = hn::Xor(whole, turn_sign);
-    return hn::AndNot(is_zero, hn::And(sign, hn::Set(d, uint64_t{1} << 63)));
+    const auto moves = hn::ShiftLeft<1>(whole);  // its sign bit
+    const auto sign = hn::And(hn::Xor(whole, turn_sign), moves);
+    return hn::And(sign, hn::Set(d, uint64_t{1} << 63));
   }
 
   const PairPositions& positions;

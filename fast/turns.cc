@@ -108,13 +108,18 @@ void PairPositions::Set(std::span<const TurnPosition> row, std::span<const int64
   whole.resize(axis.size());
   fraction.resize(axis.size());
   any_fraction = false;
-  for (const TurnPosition& position : row) any_fraction |= position.fraction != 0;
+  packed_.clear();
+  for (const TurnPosition& position : row) {
+    any_fraction |= position.fraction != 0;
+    const bool moves = position.whole != 0 || position.fraction != 0;
+    packed_.push_back(position.whole | uint64_t{moves} << 62 |
+                      uint64_t{moves && position.negative} << 63);
+  }
   for (size_t pair = 0; pair < axis.size(); ++pair) {
-    const TurnPosition& position = row[static_cast<size_t>(axis[pair])];
-    const bool is_zero = position.whole == 0 && position.fraction == 0;
-    const bool negative = position.negative && !is_zero;
-    whole[pair] = position.whole | uint64_t{negative} << 63;
-    fraction[pair] = position.fraction;
+    whole[pair] = packed_[static_cast<size_t>(axis[pair])];
+  }
+  for (size_t pair = 0; any_fraction && pair < axis.size(); ++pair) {
+    fraction[pair] = row[static_cast<size_t>(axis[pair])].fraction;
   }
 }
 
