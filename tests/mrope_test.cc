@@ -10,8 +10,13 @@
 #include "posgauge/golden/plan.h"
 #include "posgauge/reference/exact_rotation.h"
 #include "posgauge/schemes/base/scalars.h"
+#include "posgauge/verify/atomic_file.h"
+#include "posgauge/verify/case_file.h"
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/plan.h"
+#include "posgauge/verify/repro.h"
+#include "posgauge/verify/safetensors.h"
+#include "temporary_folder.h"
 #include "worked_values.h"
 
 namespace posgauge {
@@ -243,6 +248,58 @@ TEST(mrope, GoodKernelsKeepTheirContractsAndFaultyOnesDoNot) {
           << verdict.first_failure->where;
     }
   }
+}
+
+TEST(mrope, CaseFilesHoldEveryAxis) {
+  const TemporaryFolder folder;
+  const Scheme scheme = ParseScheme("mrope", {"head_dim=8", "section=[2,1,1]"});
+  const std::vector<double> positions = {3, 5, 7, 0, -1, 0.5};
+  Tensor x(Dtype::f32, {2, 1, 8});
+  WriteCaseFile(folder / "good", {scheme, "rotate", positions, x, {}});
+  const CaseFile read = ReadCaseFile(folder / "good");
+  EXPECT_EQ(read.positions, positions);
+  EXPECT_EQ(read.scheme, scheme);
+  WriteCaseFile(folder / "flat", {ParseScheme("rope", {"head_dim=8"}), "table", positions, {}, {}});
+  Safetensors flat = ReadSafetensors(folder / "flat");
+  flat.metadata["posgauge_case"] =
+      nlohmann::json{{"scheme", nlohmann::json(ToJson(scheme))}, {"quantity", "table"}}.dump();
+  WriteSafetensors(folder / "flat", flat);
+  try {
+    ReadCaseFile(folder / "flat");
+    ADD_FAILURE() << "a list of numbers was accepted";
+  } catch (const FormatError& error) {
+    EXPECT_EQ(error.what(), (folder / "flat").string() + ": needs a tensor positions [tokens, 3]");
+  }
+}
+
+TEST(mrope, ReproIdsNameTheFarthestCoordinate) {
+  const std::string text =
+      "contract/fast.rotate.bf16/mrope,section=24:20:20,order=interleaved/p131071/h4/s1";
+  const ReproId id = ReproId::Parse(text);
+  EXPECT_EQ(id.scheme, ParseScheme("mrope", {"section=[24,20,20]", "order=interleaved"}));
+  EXPECT_EQ(id.Text(), text);
+  EXPECT_EQ(id.Positions(), std::vector<double>{131071});
+}
+
+TEST(mrope, PlansListEveryTokensAxes) {
+  const TemporaryFolder folder;
+  const auto refusal = [&](const std::string& positions) -> std::string {
+    WriteFileAtomically(
+        folder / "mrope.json",
+        R"({"scheme": "mrope", "manifests": [{"name": "a", "comment": "", "parameters": {}, "cases":
+            [{"id": "a", "quantity": "table", "comment": "", "flags": ["Known"], "positions": )" +
+            positions + "}]}]}");
+    try {
+      golden::ReadPlan(folder / "mrope.json", folder.path(), {{"Known", {"none", "x", {}}}});
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refusal("[[1, 2, 3], [0, 0, 0.5]]"), "accepted");
+  EXPECT_NE(refusal("[[1, 2]]").find("must be 3 numbers, one an axis, got 2"), std::string::npos)
+      << refusal("[[1, 2]]");
+  EXPECT_NE(refusal("[1, 2, 3]").find("must be a list"), std::string::npos) << refusal("[1, 2, 3]");
 }
 
 TEST(mrope, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(mrope::AnyParams())); }
