@@ -28,6 +28,10 @@ template <>
 struct TypeName<std::vector<double>> {
   static constexpr std::string_view kText = "list of numbers";
 };
+template <>
+struct TypeName<std::vector<int64_t>> {
+  static constexpr std::string_view kText = "list of integers";
+};
 template <class Enum>
 requires std::is_enum_v<Enum>
 struct TypeName<Enum> {
@@ -214,6 +218,21 @@ int64_t FrequencyCount(const Scheme& scheme) {
         } else {
           return int64_t{0};
         }
+      },
+      scheme);
+}
+
+Axes AxesOf(const Scheme& scheme) {
+  return std::visit(
+      []<class Params>(const Params& params) -> Axes {
+        Axes axes;
+        if constexpr (CountsAxes<Params>) {
+          axes.count = params.AxisCount();
+          for (int64_t pair = 0; pair < params.rotary.Pairs(); ++pair) {
+            axes.of_pair.push_back(params.AxisOf(pair));
+          }
+        }
+        return axes;
       },
       scheme);
 }

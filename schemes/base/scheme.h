@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "posgauge/schemes/all.h"
+#include "posgauge/schemes/base/axes.h"
 #include "posgauge/schemes/base/kind.h"
 #include "posgauge/schemes/base/weight.h"
 
@@ -61,6 +62,9 @@ std::string_view SummaryOf(const Scheme& scheme);
 
 /// Pairs of a rotary scheme, waves of an addition that has any; none of other schemes.
 int64_t FrequencyCount(const Scheme& scheme);
+
+/// How its positions are laid out: one axis for most schemes.
+Axes AxesOf(const Scheme& scheme);
 
 /// For people: "yarn head_dim=128 rotary_dim=128 ...", every field that is set.
 std::string Text(const Scheme& scheme);
