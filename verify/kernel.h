@@ -41,8 +41,8 @@
  *   attention        in   the same, v [keys, heads, head_dim]
  *                    out  attention [queries, heads, head_dim]
  *
- * A kernel of those may also take `slopes` [heads], or `thresholds` [buckets of a direction], t5's
- * smallest distance of each, and need not form them.
+ * A kernel of those may also take `slopes` [heads], or `thresholds` [buckets of a direction], the
+ * smallest distance of each (t5, deberta), and need not form them.
  *
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
  * rotary_dim, rotary_offset, base, factor, width, ...); a variant is the index of its spelling in
