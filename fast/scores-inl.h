@@ -8,7 +8,7 @@
 //              a product, perhaps another, and a sum.
 // Exponentials Highway's Exp, within an ulp where it is normal by its documentation, of a
 //              difference rounded once; a NaN stays one. trig=2ulp.
-// DotRows      as the dot products of ScoreRow.
+// DotRows, DotPairs  as the dot products of ScoreRow.
 // Sigmoids     1 / (1 + e) or e / (1 + e): e within an ulp, which moves either by less than an ulp
 //              of it; then a sum and a quotient. trig=2ulp.
 // WeightedSum  sums of products in key order, fused or not: n u sum |w v|; a row that is added to v
@@ -160,6 +160,25 @@ void DotRowsF64(const double* x, const double* const* rows, size_t channels, siz
   ForEachDot<double, double>(
       x, [&](size_t i) { return rows[i]; }, channels, count,
       [&](size_t i, double dot) { out[i] = dot; });
+}
+
+template <class T>
+void DotPairsOf(const T* const* x, const T* const* y, size_t channels, size_t count, T* out) {
+  const hn::ScalableTag<T> d;
+  std::array<T, 1> single;
+  for (size_t i = 0; i < count; ++i) {
+    Dots<decltype(d), T, 1>(d, x[i], {y[i]}, channels, single);
+    out[i] = single[0];
+  }
+}
+
+void DotPairsF32(const float* const* x, const float* const* y, size_t channels, size_t count,
+                 float* out) {
+  DotPairsOf(x, y, channels, count, out);
+}
+void DotPairsF64(const double* const* x, const double* const* y, size_t channels, size_t count,
+                 double* out) {
+  DotPairsOf(x, y, channels, count, out);
 }
 
 // Highway's is 0 of a NaN.

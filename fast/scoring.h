@@ -22,6 +22,9 @@ template <class T>
 struct Scoring {
   std::vector<T> query_shift = {};  // added to q before its products with keys, [head_dim]; or none
   std::function<void(const ScoredRow<T>&)> score;
+  /// Given the head's keys before any row, [keys, head_dim], which stay until the next head; or
+  /// none.
+  std::function<void(const T* k, size_t keys)> see_keys = {};
   /// What is added to the value of a key, [head_dim]; empty where that is nothing.
   std::function<const T*(double query, double key)> added_value = {};
 };
@@ -31,9 +34,10 @@ struct Scoring {
 //   template <class T>
 //   fast::Scoring<T> FastScoring(const Params&, const fast::WeightValues<T>&, int64_t head);
 //
-// in place of FastBias (fast/bias.h), and, where it takes sines of offsets, `fast::Turns
-// Waves(const Params&)`: its kernels then declare phases in turns. The weights outlive what is made
-// of them. Keys that a query does not see have scores all the same, which may be anything: what
-// tells positions by other keys' scores leaves them out itself.
+// in place of FastBias (fast/bias.h), or beside it where its kernels of biases serve, and, where it
+// takes sines of offsets, `fast::Turns Waves(const Params&)`: its kernels then declare phases in
+// turns. The weights outlive what is made of them. Keys that a query does not see have scores all
+// the same, which may be anything: what tells positions by other keys' scores leaves them out
+// itself.
 
 }  // namespace posgauge::fast

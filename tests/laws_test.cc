@@ -55,6 +55,12 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"transformer_xl", {"heads=4", "head_dim=4", "model_width=8", "clamp_length=5"}},
     {"mrope", {"head_dim=32", "section=[6,6,4]", "order=interleaved"}},
     {"axial", {"head_dim=24", "section=[2,4,6]"}},
+    {"deberta",
+     {"heads=4", "head_dim=4", "position_buckets=16", "max_position=64", "p2c_index=reversed"}},
+    {"swin", {"heads=4", "head_dim=4", "window_h=3", "window_w=5"}},
+    {"swin2",
+     {"heads=4", "head_dim=4", "window_h=4", "window_w=6", "mlp_width=4", "pretrained_h=12",
+      "pretrained_w=9"}},
 };
 
 // Which fault, in which kernel, breaks a law of which of the schemes above.
@@ -69,7 +75,8 @@ constexpr size_t kRope = 0, kLinear = 1, kAware = 2, kNaive = 3, kDynamic = 4, k
                  kLongRope = 12, kProportional = 13, kSinusoidal = 14, kAlibi = 15, kT5 = 16,
                  kT5Causal = 17, kFire = 18, kKerple = 19, kKerplePower = 20, kKerpleWeighted = 21,
                  kSandwich = 22, kSandwichFromOne = 23, kNone = 24, kShaw = 25, kCope = 26,
-                 kTransformerXl = 27, kMrope = 28, kAxial = 29;
+                 kTransformerXl = 27, kMrope = 28, kAxial = 29, kDeberta = 30, kSwin = 31,
+                 kSwin2 = 32;
 
 const std::vector<Red> kReds = {
     {"axes_apart", kMrope, "faulty.first_axis.rotate"},
@@ -364,6 +371,33 @@ const std::vector<Red> kReds = {
     {"clamp", kTransformerXl, "faulty.clamp_ignored.scores"},
     {"clamp", kTransformerXl, "faulty.clamp_ignored.attention"},
     {"scale", kTransformerXl, "faulty.scale_on_content.scores"},
+    {"rising", kDeberta, "faulty.rows_swapped.buckets"},
+    {"exact_distances", kDeberta, "faulty.rows_swapped.buckets"},
+    {"exact_distances", kDeberta, "faulty.after_short.buckets"},
+    {"thresholds", kDeberta, "faulty.tie_raised.buckets"},
+    {"thresholds", kDeberta, "faulty.far_unclamped.buckets"},
+    {"sides", kDeberta, "faulty.after_short.buckets"},
+    {"translation", kDeberta, "faulty.position_uint8.scores"},
+    {"content", kDeberta, "faulty.terms_uncounted.scores"},
+    {"linear", kDeberta, "faulty.table_normalised.scores"},
+    {"reversal", kDeberta, "faulty.p2c_index_ignored.scores"},
+    {"rows", kDeberta, "faulty.queries_alike.buckets"},
+    {"offsets", kSwin, "faulty.wrong_side.buckets"},
+    {"offsets", kSwin, "faulty.offsets_absolute.buckets"},
+    {"flip", kSwin, "faulty.offsets_absolute.bias"},
+    {"entries", kSwin, "faulty.axes_exchanged.bias"},
+    {"entries", kSwin, "faulty.offsets_reversed.bias"},
+    {"window_translation", kSwin, "faulty.wrong_side.buckets"},
+    {"window_translation", kSwin, "faulty.wrong_side.bias"},
+    {"zero_weights", kSwin, "faulty.score_scale.scores"},
+    {"range", kSwin2, "faulty.sigmoid_missing.bias"},
+    {"mirror", kSwin2, "faulty.coordinate_sign.bias"},
+    {"increasing", kSwin2, "faulty.coordinate_sign.bias"},
+    {"pretrained", kSwin2, "faulty.pretrained_whole.bias"},
+    {"stretch", kSwin2, "faulty.pretrained_ignored.bias"},
+    {"window_translation", kSwin2, "faulty.network_wrong_side.bias"},
+    {"bounded", kSwin2, "faulty.tau_unclamped.scores"},
+    {"scale_free", kSwin2, "faulty.norms_missing.scores"},
 };
 
 Scheme SchemeAt(size_t index) { return ParseScheme(kSchemes[index].first, kSchemes[index].second); }

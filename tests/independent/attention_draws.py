@@ -1,4 +1,5 @@
 """Random parameters and inputs of the schemes that act in attention."""
+from independent.windows import WINDOWS
 
 
 class AttentionDraw:
@@ -125,17 +126,21 @@ class AttentionDraw:
         if quantity == "slopes":
             return {}
         queries, keys = r.randint(1, 4), r.randint(1, 7)
-        whole = name in ("t5", "shaw")
+        whole = name in ("t5", "shaw", "deberta")
         causal = scheme["causal"] and quantity == "attention"
         given = {}
-        given["query_positions"], given["key_positions"] = self.token_positions(
-            whole, queries, keys, causal)
+        if "window_h" in scheme:
+            drawn = self.window_positions(scheme, queries, keys)
+        else:
+            drawn = self.token_positions(whole, queries, keys, causal)
+        given["query_positions"], given["key_positions"] = drawn
+        queries, keys = map(len, drawn)
         if quantity == "buckets":
             return given
         given.update(self.weights_of(scheme))
         if quantity == "bias":
             return given
-        if quantity == "scores" and name in ("none", "alibi", "t5", "shaw", "kerple"):
+        if quantity == "scores" and name in ("none", "alibi", "t5", "shaw", "kerple", "swin"):
             q, k = (self.moderate(n * h * d) for n in (queries, keys))
         else:
             q, k = self.weights(queries * h * d, 3), self.weights(keys * h * d, 3)
@@ -178,6 +183,8 @@ class AttentionDraw:
         if name == "transformer_xl":
             return {"content_bias": self.weights(h * d), "position_bias": self.weights(h * d),
                     "position_weight": self.weights(h * d * scheme["model_width"])}
+        if name in WINDOWS:
+            return self.windows_weights(scheme)
         if name == "cope":
             return {"embedding": self.weights(scheme["num_positions"] * d)}
         return {}

@@ -10,6 +10,7 @@ from independent.attention import Plain, Waves, divide, dot, exp, total
 from independent.attention_biases import Alibi, Fire, Kerple, Sandwich, T5
 from independent.ball import ONE, ZERO, add, dyadic, multiply, negate
 from independent.reals import NotDecided
+from independent.windows import WINDOWS
 
 
 class Shaw(Plain):
@@ -104,4 +105,5 @@ class Cope(Plain):
 
 
 ATTENTIONS = {"none": Plain, "alibi": Alibi, "t5": T5, "kerple": Kerple, "sandwich": Sandwich,
-              "fire": Fire, "shaw": Shaw, "transformer_xl": TransformerXl, "cope": Cope}
+              "fire": Fire, "shaw": Shaw, "transformer_xl": TransformerXl, "cope": Cope,
+              **WINDOWS}
