@@ -269,7 +269,7 @@ class BiasedScores {
         biases_(call, params, in.query_positions, in.key_positions),
         q_(static_cast<size_t>(params.attention.head_dim)) {}
 
-  void StartHead(int64_t head) { biases_.StartHead(head); }
+  void StartHead(int64_t head, const HeadRows&) { biases_.StartHead(head); }
 
   // [keys].
   void Row(size_t query, const HeadRows& q, const HeadRows& k, std::vector<T>& scores) {
@@ -306,14 +306,26 @@ class OwnScores {
     }
   }
 
-  void StartHead(int64_t head) { scoring_ = FastScoring<T>(params_, weights_, head); }
+  void StartHead(int64_t head, const HeadRows& k) {
+    scoring_ = FastScoring<T>(params_, weights_, head);
+    if (!scoring_.take_keys) return;
+    for (double query : in_.query_positions) TurnPositionOf(query);
+    for (double key : in_.key_positions) TurnPositionOf(key);
+    keys_.resize(in_.key_positions.size() * q_.size());
+    for (size_t key = 0; key < in_.key_positions.size(); ++key) {
+      Load(io_, k.At(key), q_.size(), keys_.data() + key * q_.size());
+    }
+    scoring_.take_keys({in_.key_positions, keys_.data()});
+  }
 
   void Row(size_t query, const HeadRows& q, const HeadRows& k, std::vector<T>& scores) {
     Load(io_, q.At(query), q_.size(), q_.data());
     const bool shifts = !scoring_.query_shift.empty();
     for (size_t c = 0; shifts && c < q_.size(); ++c) shifted_[c] = q_[c] + scoring_.query_shift[c];
-    ScoreRow(io_, shifts ? shifted_.data() : q_.data(), k.At(0), k.stride(), q_.size(),
-             scores.size(), 1, nullptr, nothing_.data(), scores.data());
+    if (!scoring_.take_keys) {
+      ScoreRow(io_, shifts ? shifted_.data() : q_.data(), k.At(0), k.stride(), q_.size(),
+               scores.size(), 1, nullptr, nothing_.data(), scores.data());
+    }
     scoring_.score({in_.query_positions[query], in_.key_positions, q_.data(),
                     ScaleFor<T>(params_.attention), scores.data()});
   }
@@ -332,7 +344,7 @@ class OwnScores {
   const Params& params_;
   const QueriesAndKeys& in_;
   WeightValues<T> weights_;
-  std::vector<T> q_, shifted_, nothing_;
+  std::vector<T> q_, shifted_, nothing_, keys_;
   Scoring<T> scoring_;
 };
 
@@ -450,8 +462,8 @@ void ComputeScores(const Call& call, Dtype io) {
       RowWriter writer(out, keys);
       std::vector<T> row(keys);
       for (int64_t head = 0; head < attention.heads; ++head) {
-        scores.StartHead(head);
         const HeadRows q(in.q, head), k(in.k, head);
+        scores.StartHead(head, k);
         for (size_t query = 0; query < queries; ++query) {
           const double at = in.query_positions[query];
           scores.Row(query, q, k, row);
@@ -491,8 +503,8 @@ void ComputeAttention(const Call& call, Dtype io) {
       std::vector<T> scores(keys), weights(keys), sums(channels);
       std::vector<const void*> values, added;
       for (int64_t head = 0; head < attention.heads; ++head) {
-        scores_of.StartHead(head);
         const HeadRows q(in.q, head), k(in.k, head), rows(v, head);
+        scores_of.StartHead(head, k);
         for (size_t query = 0; query < queries; ++query) {
           scores_of.Row(query, q, k, scores);
           // Only what is visible takes part: the rest may hold anything.

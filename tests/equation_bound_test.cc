@@ -28,6 +28,10 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"shaw", {"heads=2", "head_dim=6", "clip=4"}},
     {"transformer_xl", {"heads=2", "head_dim=6", "model_width=8"}},
     {"cope", {"heads=2", "head_dim=6", "num_positions=4"}},
+    {"xpos", {"heads=2", "head_dim=6", "rotary_dim=4", "scale_base=64"}},
+    {"rerope", {"heads=2", "head_dim=6", "window=20", "trained_length=64"}},
+    {"dual_chunk", {"heads=2", "head_dim=6", "chunk_size=20", "local_size=4"}},
+    {"none", {"heads=2", "head_dim=6", "temperature_floor_scale=64", "temperature_scale=0.5"}},
 };
 
 // Whether a contract loses little enough for its bound to say anything at all.
