@@ -308,19 +308,25 @@ class OwnScores {
 
   void StartHead(int64_t head, const HeadRows& k) {
     scoring_ = FastScoring<T>(params_, weights_, head);
-    if (!scoring_.see_keys) return;
+    if (!scoring_.take_keys) return;
+    if constexpr (requires { Waves(params_); }) {
+      for (double query : in_.query_positions) TurnPositionOf(query);
+      for (double key : in_.key_positions) TurnPositionOf(key);
+    }
     const size_t keys = in_.key_positions.size(), width = q_.size();
     keys_.resize(keys * width);
     for (size_t key = 0; key < keys; ++key) Load(io_, k.At(key), width, keys_.data() + key * width);
-    scoring_.see_keys(keys_.data(), keys);
+    scoring_.take_keys({in_.key_positions, keys_.data()});
   }
 
   void Row(size_t query, const HeadRows& q, const HeadRows& k, std::vector<T>& scores) {
     Load(io_, q.At(query), q_.size(), q_.data());
     const bool shifts = !scoring_.query_shift.empty();
     for (size_t c = 0; shifts && c < q_.size(); ++c) shifted_[c] = q_[c] + scoring_.query_shift[c];
-    ScoreRow(io_, shifts ? shifted_.data() : q_.data(), k.At(0), k.stride(), q_.size(),
-             scores.size(), 1, nullptr, nothing_.data(), scores.data());
+    if (!scoring_.own_products) {
+      ScoreRow(io_, shifts ? shifted_.data() : q_.data(), k.At(0), k.stride(), q_.size(),
+               scores.size(), 1, nullptr, nothing_.data(), scores.data());
+    }
     scoring_.score({in_.query_positions[query], in_.key_positions, q_.data(),
                     ScaleFor<T>(params_.attention), scores.data()});
   }

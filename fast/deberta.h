@@ -38,7 +38,7 @@ fast::Scoring<T> FastScoring(const Params& params, const fast::WeightValues<T>& 
                       : 1 / std::sqrt(static_cast<T>(params.Terms() * params.attention.head_dim));
   const auto keys = std::make_shared<const T*>(nullptr);
   fast::Scoring<T> scoring;
-  scoring.see_keys = [keys](const T* k, size_t) { *keys = k; };
+  scoring.take_keys = [keys](const fast::KeyRows<T>& all) { *keys = all.k; };
   scoring.score = [=, to_rows = Buckets(params), rows = std::vector<double>(),
                    x = std::vector<const T*>(), y = std::vector<const T*>(),
                    products = std::vector<T>()](const fast::ScoredRow<T>& row) mutable {

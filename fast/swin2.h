@@ -82,9 +82,9 @@ fast::Scoring<T> FastScoring(const Params& params, const fast::WeightValues<T>& 
   const T scale = std::exp(std::min(tau, std::log(T{100})));
   const auto norms = std::make_shared<std::vector<T>>();
   fast::Scoring<T> scoring;
-  scoring.see_keys = [=](const T* k, size_t keys) {
-    norms->resize(keys);
-    for (size_t j = 0; j < keys; ++j) (*norms)[j] = norm(k + j * width);
+  scoring.take_keys = [=](const fast::KeyRows<T>& keys) {
+    norms->resize(keys.positions.size());
+    for (size_t j = 0; j < norms->size(); ++j) (*norms)[j] = norm(keys.k + j * width);
   };
   scoring.score = [=, fill = FastBias<T>(params, weights, head),
                    bias = std::vector<T>()](const fast::ScoredRow<T>& row) mutable {

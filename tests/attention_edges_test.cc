@@ -28,7 +28,11 @@ const std::vector<std::vector<std::string>> kEverySetting = {
     {"transformer_xl", "model_width=4"},
     {"cope", "num_positions=4"},
     {"deberta", "causal=true", "position_buckets=4", "max_position=8"},
-    {"swin"}};
+    {"swin"},
+    {"xpos", "rotary_dim=0"},
+    {"rerope", "rotary_dim=0", "trained_length=4"},
+    {"dual_chunk", "rotary_dim=0"},
+    {"none", "temperature_floor_scale=2", "temperature_scale=0.5"}};
 
 Scheme SchemeOf(std::vector<std::string> words) {
   const std::string name = words.front();

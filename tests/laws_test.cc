@@ -61,6 +61,12 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"swin2",
      {"heads=4", "head_dim=4", "window_h=4", "window_w=6", "mlp_width=4", "pretrained_h=12",
       "pretrained_w=9"}},
+    {"xpos", {"heads=4", "head_dim=8", "scale_base=8"}},
+    {"rerope", {"heads=4", "head_dim=8", "window=5"}},
+    {"rerope", {"heads=4", "head_dim=8", "window=5", "trained_length=64"}},
+    {"dual_chunk", {"heads=4", "head_dim=8", "chunk_size=8", "local_size=3"}},
+    {"dual_chunk", {"heads=4", "head_dim=8", "chunk_size=8", "local_size=3", "queries=critical"}},
+    {"none", {"heads=4", "head_dim=4", "temperature_floor_scale=64", "temperature_scale=0.5"}},
 };
 
 // Which fault, in which kernel, breaks a law of which of the schemes above.
@@ -76,7 +82,8 @@ constexpr size_t kRope = 0, kLinear = 1, kAware = 2, kNaive = 3, kDynamic = 4, k
                  kT5Causal = 17, kFire = 18, kKerple = 19, kKerplePower = 20, kKerpleWeighted = 21,
                  kSandwich = 22, kSandwichFromOne = 23, kNone = 24, kShaw = 25, kCope = 26,
                  kTransformerXl = 27, kMrope = 28, kAxial = 29, kDeberta = 30, kSwin = 31,
-                 kSwin2 = 32;
+                 kSwin2 = 32, kXpos = 33, kRerope = 34, kReropeTrained = 35, kDualChunk = 36,
+                 kCritical = 37, kTemperature = 38;
 
 const std::vector<Red> kReds = {
     {"axes_apart", kMrope, "faulty.first_axis.rotate"},
@@ -398,6 +405,33 @@ const std::vector<Red> kReds = {
     {"window_translation", kSwin2, "faulty.network_wrong_side.bias"},
     {"bounded", kSwin2, "faulty.tau_unclamped.scores"},
     {"scale_free", kSwin2, "faulty.norms_missing.scores"},
+    {"translation", kXpos, "faulty.position_uint8.scores"},
+    {"flat", kXpos, "faulty.pairing_swapped.scores"},
+    {"own_key", kXpos, "faulty.centres_differ.scores"},
+    {"envelope", kXpos, "faulty.fading_ignored.scores"},
+    {"envelope", kXpos, "faulty.fading_rises.scores"},
+    {"scale", kXpos, "faulty.score_scale.scores"},
+    {"translation", kRerope, "faulty.position_uint8.scores"},
+    {"near", kRerope, "faulty.window_short.scores"},
+    {"near", kRerope, "faulty.pairing_swapped.scores"},
+    {"beyond", kRerope, "faulty.window_ignored.scores"},
+    {"beyond", kRerope, "faulty.window_ignored.attention"},
+    {"scale", kRerope, "faulty.score_scale.scores"},
+    {"near", kReropeTrained, "faulty.temperature_ignored.scores"},
+    {"beyond", kReropeTrained, "faulty.window_ignored.scores"},
+    {"scale", kReropeTrained, "faulty.score_scale.scores"},
+    {"near", kDualChunk, "faulty.local_ignored.scores"},
+    {"chunks", kDualChunk, "faulty.position_uint8.scores"},
+    {"chunks", kDualChunk, "faulty.local_ignored.attention"},
+    {"farthest", kDualChunk, "faulty.critical_queries.scores"},
+    {"farthest", kDualChunk, "faulty.chunks_ignored.scores"},
+    {"scale", kDualChunk, "faulty.score_scale.scores"},
+    {"near", kCritical, "faulty.pairing_swapped.scores"},
+    {"chunks", kCritical, "faulty.position_uint8.scores"},
+    {"scale", kCritical, "faulty.score_scale.scores"},
+    {"order", kTemperature, "faulty.bias_left.scores"},
+    {"equal_scores", kTemperature, "faulty.bias_left.attention"},
+    {"temperature", kTemperature, "faulty.temperature_ignored.scores"},
 };
 
 Scheme SchemeAt(size_t index) { return ParseScheme(kSchemes[index].first, kSchemes[index].second); }
