@@ -47,12 +47,4 @@ void FromJson(std::string_view field, const nlohmann::json& json, std::string& v
   value = json.get_ref<const std::string&>();
 }
 
-void FromJson(std::string_view field, const nlohmann::json& json, std::vector<double>& value) {
-  Require(json.is_array(), "{} must be a list of numbers, got {}", field, Shown(json));
-  value.resize(json.size());
-  for (size_t i = 0; i < json.size(); ++i) {
-    FromJson(fmt::format("{}[{}]", field, i), json[i], value[i]);
-  }
-}
-
 }  // namespace posgauge

@@ -45,7 +45,16 @@ void FromJson(std::string_view field, const nlohmann::json& json, double& value)
 void FromJson(std::string_view field, const nlohmann::json& json, int64_t& value);
 void FromJson(std::string_view field, const nlohmann::json& json, bool& value);
 void FromJson(std::string_view field, const nlohmann::json& json, std::string& value);
-void FromJson(std::string_view field, const nlohmann::json& json, std::vector<double>& value);
+
+template <class Value>
+void FromJson(std::string_view field, const nlohmann::json& json, std::vector<Value>& value) {
+  Require(json.is_array(), "{} must be a list of {}, got {}", field,
+          std::is_integral_v<Value> ? "integers" : "numbers", Shown(json));
+  value.resize(json.size());
+  for (size_t i = 0; i < json.size(); ++i) {
+    FromJson(fmt::format("{}[{}]", field, i), json[i], value[i]);
+  }
+}
 
 template <class Enum>
 requires std::is_enum_v<Enum>

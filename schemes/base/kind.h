@@ -16,6 +16,13 @@ concept Rotates = requires(const Params& params) {
   { params.rotary } -> std::convertible_to<const Rotary&>;
 };
 
+/// A rotation by a position of several axes: pair i counts the one of axis AxisOf(i).
+template <class Params>
+concept CountsAxes = Rotates<Params> && requires(const Params& params) {
+  { params.AxisCount() } -> std::convertible_to<int64_t>;
+  { params.AxisOf(int64_t{}) } -> std::convertible_to<int64_t>;
+};
+
 /// An addition: rows [positions, width] that are added to embeddings.
 template <class Params>
 concept Adds = requires(const Params& params) {

@@ -26,6 +26,8 @@ template <class Value>
 inline constexpr bool kIsList = false;
 template <>
 inline constexpr bool kIsList<std::optional<std::vector<double>>> = true;
+template <>
+inline constexpr bool kIsList<std::vector<int64_t>> = true;
 
 template <class List>
 requires kIsList<List>
@@ -36,6 +38,10 @@ void AppendList(std::vector<NamedList>&, std::string_view, const Value&) {}
 void AppendList(std::vector<NamedList>& lists, std::string_view field,
                 const std::optional<std::vector<double>>& value) {
   if (value) lists.emplace_back(field, *value);
+}
+void AppendList(std::vector<NamedList>& lists, std::string_view field,
+                const std::vector<int64_t>& value) {
+  lists.emplace_back(field, std::vector<double>(value.begin(), value.end()));
 }
 
 void FromScalar(const std::string& field, double scalar, double& value) {
@@ -106,6 +112,15 @@ void TakeList(std::span<const NamedList> lists, std::string_view, std::string_vi
   const std::vector<double>* list = Find(lists, field);
   value.reset();
   if (list != nullptr) value = *list;
+}
+void TakeList(std::span<const NamedList> lists, std::string_view scheme, std::string_view field,
+              std::vector<int64_t>& value) {
+  const std::vector<double>* list = Find(lists, field);
+  Require(list != nullptr, "{}.{} is missing from the lists", scheme, field);
+  value.resize(list->size());
+  for (size_t i = 0; i < value.size(); ++i) {
+    FromScalar(fmt::format("{}.{}[{}]", scheme, field, i), (*list)[i], value[i]);
+  }
 }
 
 // Every one of `given` is one of `fields`, once.

@@ -28,6 +28,10 @@ template <>
 struct TypeName<std::vector<double>> {
   static constexpr std::string_view kText = "list of numbers";
 };
+template <>
+struct TypeName<std::vector<int64_t>> {
+  static constexpr std::string_view kText = "list of integers";
+};
 template <class Enum>
 requires std::is_enum_v<Enum>
 struct TypeName<Enum> {
@@ -207,6 +211,27 @@ int64_t FrequencyCount(const Scheme& scheme) {
         }
       },
       scheme);
+}
+
+int64_t AxisCount(const Scheme& scheme) {
+  return std::visit(
+      []<class Params>(const Params& params) -> int64_t {
+        if constexpr (CountsAxes<Params>) return params.AxisCount();
+        return 1;
+      },
+      scheme);
+}
+
+std::vector<int64_t> PairAxes(const Scheme& scheme) {
+  std::vector<int64_t> axes(static_cast<size_t>(FrequencyCount(scheme)), 0);
+  std::visit(
+      [&]<class Params>(const Params& params) {
+        if constexpr (CountsAxes<Params>) {
+          for (size_t i = 0; i < axes.size(); ++i) axes[i] = params.AxisOf(static_cast<int64_t>(i));
+        }
+      },
+      scheme);
+  return axes;
 }
 
 std::string Text(const Scheme& scheme) {

@@ -1,0 +1,79 @@
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "posgauge/schemes/base/domain.h"
+#include "posgauge/schemes/base/section.h"
+
+namespace posgauge::axial {
+
+/// The frequency of the j-th pair of axis a, of A axes.
+///   restarting   base^(-j/section[a]): every axis has a full series over its own channels. FLUX,
+///                EVA-02, Llama 4's and Qwen2-VL's vision towers, rope-vit
+///   alternating  base^(-2(A j + a)/rotary_dim): the axes take turns in one series; sections are
+///                equal. Pixtral
+enum class FrequencyIndex { restarting, alternating };
+
+}  // namespace posgauge::axial
+
+namespace posgauge {
+template <>
+inline constexpr auto kVariantNames<axial::FrequencyIndex> =
+    std::array<std::string_view, 2>{"restarting", "alternating"};
+}  // namespace posgauge
+
+namespace posgauge::axial {
+
+/// Axial rotary embedding of images and video: the pairs are in blocks, one an axis of the position
+/// (height and width, or more), each a rotary embedding of its own. Fang et al. 2023 (EVA-02),
+/// arXiv:2303.11331; Heo et al. 2024, arXiv:2403.13298, sec. 3.2.
+struct Params {
+  static constexpr std::string_view kName = "axial";
+  static constexpr std::string_view kSummary =
+      "rotary embedding over image axes: a block of pairs with its own frequencies for each";
+
+  Rotary rotary;
+  std::vector<int64_t> section = {32, 32};  // pairs of each axis
+  FrequencyIndex frequency_index = FrequencyIndex::restarting;
+
+  /// Positions are [tokens, axes].
+  int64_t AxisCount() const { return static_cast<int64_t>(section.size()); }
+
+  /// The axis whose position pair i counts.
+  int64_t AxisOf(int64_t pair) const { return FindInSection(section, pair).block; }
+
+  /// Frequency of a pair is base^(-numerator/denominator).
+  struct Exponent {
+    int64_t numerator, denominator;
+  };
+  Exponent ExponentOf(int64_t pair) const {
+    const auto [block, index] = FindInSection(section, pair);
+    if (frequency_index == FrequencyIndex::alternating) {
+      return {2 * (AxisCount() * index + block), rotary.rotary_dim};
+    }
+    return {2 * index, 2 * section[static_cast<size_t>(block)]};
+  }
+
+  void Validate() const {
+    rotary.Validate();
+    RequireSection(section, 2, 8, rotary);
+    Require(frequency_index == FrequencyIndex::restarting ||
+                std::ranges::all_of(section, [&](int64_t pairs) { return pairs == section[0]; }),
+            "section must have equal entries where frequencies alternate, got {}",
+            fmt::join(section, ", "));
+  }
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    Rotary::Fields(self.rotary, visit);
+    visit("section", self.section,
+          "pairs that count each axis, in blocks; they sum to rotary_dim/2");
+    visit("frequency_index", self.frequency_index,
+          "restarting: pair j of an axis has base^(-j/section); alternating: the axes take turns "
+          "in base^(-2i/rotary_dim)");
+  }
+  bool operator==(const Params&) const = default;
+};
+
+}  // namespace posgauge::axial

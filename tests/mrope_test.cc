@@ -1,0 +1,1 @@
+#include "posgauge/schemes/mrope.h"
