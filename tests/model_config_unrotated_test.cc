@@ -117,9 +117,9 @@ TEST(UnrotatedConfig, WhisperAddsWavesInTheEncoderAndATableInTheDecoder) {
 }
 
 TEST(UnrotatedConfig, AModelOfWhichNothingIsKnownIsToldSo) {
-  const json vit = {{"model_type", "vit"}, {"hidden_size", 768}, {"num_attention_heads", 12}};
-  EXPECT_EQ(Refusal(vit.dump()),
-            "config.json: model_type \"vit\" is not known, and no key of the config tells of its "
+  const json beit = {{"model_type", "beit"}, {"hidden_size", 768}, {"num_attention_heads", 12}};
+  EXPECT_EQ(Refusal(beit.dump()),
+            "config.json: model_type \"beit\" is not known, and no key of the config tells of its "
             "positions: give --scheme NAME, or --pairing half or interleaved if it rotates");
 }
 

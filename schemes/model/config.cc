@@ -11,6 +11,7 @@
 #include "posgauge/schemes/model/rotary_layout.h"
 #include "posgauge/schemes/model/section.h"
 #include "posgauge/schemes/model/unrotated.h"
+#include "posgauge/schemes/model/vision.h"
 
 namespace posgauge {
 
@@ -18,6 +19,7 @@ namespace {
 
 using nlohmann::json;
 using Notes = std::vector<std::string>;
+using Groups = std::vector<LayerGroup>;
 
 // The keys about rotation that are read, or are known to leave it alone.
 constexpr auto kUnderstood = std::to_array<std::string_view>({"rope_theta",
@@ -42,6 +44,8 @@ constexpr auto kUnderstood = std::to_array<std::string_view>({"rope_theta",
                                                               "use_rope",
                                                               "flash_rotary",
                                                               "rotary_value",
+                                                              "use_rotary_pos_emb",
+                                                              "original_rope",
                                                               "indexer_rope_interleave"});
 
 // A key about rotation has the word "rope" or "rotary" in its name: no_rope_layers, not property.
@@ -50,14 +54,23 @@ bool IsAboutRotation(std::string_view key) {
   return words.find("_rope_") != words.npos || words.find("_rotary_") != words.npos;
 }
 
+// Older configs of Llama 4 have a number here.
+bool FindFlag(const Section& config, std::string_view key) {
+  const auto at = config.Json().find(key);
+  if (at != config.Json().end() && at->is_number_integer()) return config.Get<int64_t>(key) != 0;
+  return config.Find<bool>(key).value_or(false);
+}
+
 // NTK scaling as Qwen-1's own code has it.
 bool HasQwenNtk(const Section& config) {
   return config.Find<bool>("use_dynamic_ntk").value_or(false);
 }
 
-void RequireUnderstood(const Section& config) {
+void RequireUnderstood(const Section& config, const ModelType* type) {
   for (const auto& [key, value] : config.Json().items()) {
-    const bool known = std::find(kUnderstood.begin(), kUnderstood.end(), key) != kUnderstood.end();
+    const bool known =
+        std::find(kUnderstood.begin(), kUnderstood.end(), key) != kUnderstood.end() ||
+        (type && key == type->base_ratio);
     Require(value.is_null() || known || !IsAboutRotation(key),
             "{} is not understood and may change the rotation", config.Name(key));
   }
@@ -87,16 +100,39 @@ void RequireKnown(const Section& config, const ModelType* type, const ConfigOver
           Shown(model_type));
 }
 
-// The part about text of a multimodal config.
-Section TextPart(const json& root, Notes& notes) {
-  Section whole(root, "");
+// The key of the part about text of a multimodal config; empty where the whole is about text.
+std::string_view TextKey(const Section& whole) {
   for (std::string_view key : {"text_config", "language_config", "llm_config"}) {
-    if (const auto part = whole.FindSection(key)) {
-      notes.push_back(fmt::format("multimodal: only {} is read", key));
-      return *part;
-    }
+    if (whole.Has(key)) return key;
   }
-  return whole;
+  return "";
+}
+
+constexpr std::string_view kVision = "vision_config";
+
+// Adds what a multimodal config says of its vision part. What that lacks is noted and no refusal:
+// the text can be read without it.
+void AddVision(const Section& whole, std::string_view text_key, ModelConfig& model) {
+  Groups groups;
+  if (const auto vision = whole.FindSection(kVision)) {
+    const std::string type = vision->Find<std::string>("model_type")
+                                 .value_or(whole.Find<std::string>("model_type").value_or(""));
+    Notes notes;
+    try {
+      groups = ReadVision(*vision, type, notes);
+      if (groups.empty()) {
+        model.notes.push_back(
+            fmt::format("{} is not read: its model_type {} is not known", kVision, Shown(type)));
+      }
+    } catch (const ParameterError& error) {
+      model.notes.push_back(fmt::format("{} is not read: {}", kVision, error.what()));
+    }
+    for (const std::string& note : notes) model.notes.push_back(fmt::format("vision: {}", note));
+  }
+  if (groups.empty() && !text_key.empty()) {
+    model.notes.push_back(fmt::format("multimodal: only {} is read", text_key));
+  }
+  for (LayerGroup& group : groups) model.groups.push_back(std::move(group));
 }
 
 std::optional<int64_t> ReadCount(const Section& config,
@@ -116,14 +152,15 @@ void ReadSizes(const Section& config, const ModelType* type, ModelConfig& model)
   constexpr int64_t kMostHeads = 65536;
   model.num_attention_heads =
       ReadCount(config, {"num_attention_heads", "n_head", "n_heads", "num_heads"}, kMostHeads);
-  model.num_key_value_heads = ReadCount(config, {"num_key_value_heads"}, kMostHeads);
+  model.num_key_value_heads =
+      ReadCount(config, {"num_key_value_heads", "multi_query_group_num"}, kMostHeads);
   Require(!model.num_attention_heads || !model.num_key_value_heads ||
               *model.num_attention_heads % *model.num_key_value_heads == 0,
           "{} must be a multiple of {} {}, got {}", config.Name("num_attention_heads"),
           config.Name("num_key_value_heads"), model.num_key_value_heads.value_or(0),
           model.num_attention_heads.value_or(0));
   model.max_position =
-      ReadCount(config, {"max_position_embeddings", "n_positions"}, kLargestLength);
+      ReadCount(config, {"max_position_embeddings", "n_positions", "seq_length"}, kLargestLength);
   if (!model.max_position && type && type->max_position != 0) {
     model.max_position = type->max_position;
     model.notes.push_back(fmt::format(
@@ -334,16 +371,20 @@ ModelConfig ReadText(const json& root, const std::string& source,
                      const ConfigOverrides& overrides) {
   ModelConfig model;
   model.source = source;
-  const Section config = TextPart(root, model.notes);
+  const Section whole(root, "");
+  const std::string_view text_key = TextKey(whole);
+  const Section config = text_key.empty() ? whole : *whole.FindSection(text_key);
   model.model_type = config.Find<std::string>("model_type").value_or("");
   const ModelType* type = FindModelType(model.model_type);
-  model.groups = ReadUnrotated(config, model.model_type, model.notes);
+  if (!whole.Has(kVision)) model.groups = ReadVision(config, model.model_type, model.notes);
+  if (model.groups.empty()) model.groups = ReadUnrotated(config, model.model_type, model.notes);
   if (!model.groups.empty()) {
     ReadSizes(config, type, model);
     ReadUnrotatedSizes(config, model);
+    AddVision(whole, text_key, model);
     return model;
   }
-  RequireUnderstood(config);
+  RequireUnderstood(config, type);
   RequireKnown(config, type, overrides, model.model_type);
   Reader reader{config, overrides, model, type, ReadLayers(config, type, model.notes)};
   model.num_hidden_layers = reader.layers.count;
@@ -358,12 +399,13 @@ ModelConfig ReadText(const json& root, const std::string& source,
         "which is outside the rotation and not part of this scheme",
         config.Name("use_logn_attn")));
   }
-  if (config.Find<bool>("attn_temperature_tuning").value_or(false)) {
+  if (FindFlag(config, "attn_temperature_tuning")) {
     model.notes.push_back(fmt::format(
         "{}: queries of the layers that do not rotate are also multiplied by a factor of their "
         "position (floor_scale, attn_scale), which is outside the rotation",
         config.Name("attn_temperature_tuning")));
   }
+  AddVision(whole, text_key, model);
   return model;
 }
 

@@ -19,7 +19,7 @@ struct ConfigOverrides {
 
 /// Layers that share one scheme.
 struct LayerGroup {
-  std::string kind;             // "all", or the config's own word: "sliding_attention"
+  std::string kind;             // "all", "vision", or the config's own word: "sliding_attention"
   std::vector<int64_t> layers;  // indices from 0; empty where the config does not tell
   Scheme scheme;
   std::optional<int64_t> positions = {};  // tokens, where it has a number of its own
@@ -51,7 +51,8 @@ struct ModelConfig {
 };
 
 /// Reads a config.json as it is published: rope_theta, rope_scaling (legacy) and rope_parameters
-/// (flat or nested per layer type), partial_rotary_factor, head_dim, local and global bases. Throws
+/// (flat or nested per layer type), partial_rotary_factor, head_dim, local and global bases; of a
+/// multimodal one the part about text, and vision_config where its model_type is known. Throws
 /// FileError, FormatError (malformed JSON, NaN, huge numbers) and ParameterError (unknown rope
 /// type, impossible or missing value), each one line that begins with the source.
 ModelConfig ReadModelConfig(const std::filesystem::path& path, const ConfigOverrides& overrides);

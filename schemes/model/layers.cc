@@ -12,7 +12,8 @@ using Notes = std::vector<std::string>;
 constexpr std::string_view kGlobal = "full_attention";
 constexpr std::string_view kLocal = "sliding_attention";
 constexpr std::array<std::string_view, 3> kAttention = {kGlobal, kLocal, "chunked_attention"};
-constexpr std::array<std::string_view, 3> kOther = {"linear_attention", "conv", "mamba"};
+constexpr std::string_view kRecurrent = "linear_attention";
+constexpr std::array<std::string_view, 3> kOther = {kRecurrent, "conv", "mamba"};
 
 template <size_t N>
 bool Contains(const std::array<std::string_view, N>& words, std::string_view word) {
@@ -20,7 +21,7 @@ bool Contains(const std::array<std::string_view, N>& words, std::string_view wor
 }
 
 std::optional<int64_t> ReadCount(const Section& config) {
-  for (std::string_view key : {"num_hidden_layers", "n_layer"}) {
+  for (std::string_view key : {"num_hidden_layers", "n_layer", "num_layers"}) {
     const auto count = config.Find<int64_t>(key);
     if (!count) continue;
     constexpr int64_t kMost = 65536;  // keeps a typing error from asking for gigabytes
@@ -66,13 +67,19 @@ std::vector<std::string> ReadKinds(const Section& config, const ModelType* type,
     return kinds;
   }
   if (!type || !count) return kinds;
-  if (type->rule != LayerRule::local_base && type->rule != LayerRule::global_without) return kinds;
-  const int64_t interval = ReadInterval(
-      config, {"sliding_window_pattern", "_sliding_window_pattern", "global_attn_every_n_layers"},
-      type->interval);
+  const bool attends = type->rule == LayerRule::every_nth_attends;
+  if (!attends && type->rule != LayerRule::local_base && type->rule != LayerRule::global_without) {
+    return kinds;
+  }
+  const int64_t interval = attends
+                               ? ReadInterval(config, {"full_attention_interval"}, type->interval)
+                               : ReadInterval(config,
+                                              {"sliding_window_pattern", "_sliding_window_pattern",
+                                               "global_attn_every_n_layers"},
+                                              type->interval);
   const int64_t shift = type->global == GlobalLayer::last ? 1 : 0;
   for (int64_t layer = 0; layer < *count; ++layer) {
-    kinds.emplace_back((layer + shift) % interval == 0 ? kGlobal : kLocal);
+    kinds.emplace_back((layer + shift) % interval == 0 ? kGlobal : attends ? kRecurrent : kLocal);
   }
   return kinds;
 }

@@ -32,10 +32,10 @@ struct Layers {
 };
 
 /// Reads layer_types, or the pattern that the model_type's code lays out (sliding_window_pattern,
-/// global_attn_every_n_layers), and which layers rotate (no_rope_layers, no_rope_layer_interval,
-/// kinds without attention). Appends a note where only the number of layers would tell which do not
-/// rotate. `type` may be nullptr. Throws ParameterError: a list of the wrong length, an unknown
-/// kind, an interval below 1.
+/// global_attn_every_n_layers, full_attention_interval), and which layers rotate (no_rope_layers,
+/// no_rope_layer_interval, kinds without attention). Appends a note where only the number of layers
+/// would tell which do not rotate. `type` may be nullptr. Throws ParameterError: a list of the
+/// wrong length, an unknown kind, an interval below 1.
 Layers ReadLayers(const Section& config, const ModelType* type, std::vector<std::string>& notes);
 
 }  // namespace posgauge

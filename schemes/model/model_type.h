@@ -14,6 +14,7 @@ enum class LayerRule {
   local_base,         // local layers: a base of their own and no scaling
   global_without,     // global layers do not rotate
   every_nth_without,  // every n-th layer does not rotate (no_rope_layers)
+  every_nth_attends,  // every n-th layer has attention, the others are recurrent
 };
 
 /// Where the global layers lie when the config has no layer_types: layer l of every `interval`, the
@@ -35,6 +36,7 @@ struct ModelType {
   double local_base = 0;        // for local_base, when the config gives none
   int64_t global_head_dim = 0;  // of full_attention layers, when the config gives none; 0: head_dim
   int64_t max_position = 0;     // when the config gives none
+  std::string_view base_ratio;  // the key, if any, of a factor on the base
 };
 
 /// nullptr for a model_type that is not known.

@@ -176,7 +176,10 @@ double ReadBase(const Section& config, const std::optional<Section>& block, bool
           Shown(config.Find<std::string>("model_type").value_or("")));
   notes.push_back(fmt::format("rope_theta is not in the config: {} is what model_type {} fills in",
                               type->base, type->name));
-  return type->base;
+  if (type->base_ratio.empty()) return type->base;
+  const double ratio = config.Find<double>(type->base_ratio).value_or(1);
+  notes.push_back(fmt::format("{} {} multiplies it", config.Name(type->base_ratio), ratio));
+  return type->base * ratio;
 }
 
 KnownPairing ReadPairing(const Section& config, std::string_view model_type, const ModelType* type,

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "posgauge/schemes/model/model_type.h"
+
 namespace posgauge {
 
 namespace {
@@ -72,11 +74,23 @@ Groups ReadGpt(const Section& config, Notes&) {
       TableOf(config, {"n_embd", "hidden_size"}, {"n_positions", "max_position_embeddings"}));
 }
 
-// models/bert/modeling_bert.py; albert and electra have narrower embeddings than layers.
+// models/bert/modeling_bert.py; albert and electra have narrower embeddings than layers. With
+// relative_key every layer adds to the scores the query's product with a learned vector of
+// i - j + max_position_embeddings - 1, scaled along with them (Shaw et al. 2018 without values);
+// the absolute table is then not added.
 Groups ReadBert(const Section& config, Notes&) {
   const std::string type = config.Find<std::string>("position_embedding_type").value_or("absolute");
-  Require(type == "absolute", "{} {} is not supported; supported: absolute",
+  Require(type == "absolute" || type == "relative_key",
+          "{} {} is not supported; supported: absolute, relative_key",
           config.Name("position_embedding_type"), Shown(type));
+  if (type == "relative_key") {
+    Attention attention = ReadAttention(config, {"num_attention_heads"}, {"hidden_size"});
+    attention.causal = config.Find<bool>("is_decoder").value_or(false);
+    return OneGroup(shaw::Params{.attention = attention,
+                                 .clip = config.Get<int64_t>("max_position_embeddings") - 1,
+                                 .values = false,
+                                 .index = shaw::Index::query_minus_key});
+  }
   return OneGroup(TableOf(config, {"embedding_size", "hidden_size"}, {"max_position_embeddings"}));
 }
 
@@ -190,6 +204,24 @@ Groups ReadTransformerXl(const Section& config, Notes& notes) {
   return OneGroup(params);
 }
 
+// models/xlnet/modeling_xlnet.py: Transformer-XL's scores, to both sides where attn_type is "bi";
+// clamp_len holds for both. What it adds for segments tells of no position.
+Groups ReadXlnet(const Section& config, Notes& notes) {
+  const std::string type = config.Find<std::string>("attn_type").value_or("bi");
+  Require(type == "bi" || type == "uni", "{} must be bi or uni, got {}", config.Name("attn_type"),
+          Shown(type));
+  transformer_xl::Params params{.attention = ReadAttention(config, {"n_head"}, {"d_model"}),
+                                .model_width = config.Get<int64_t>("d_model")};
+  params.attention.causal = type == "uni";
+  Require(config.Find<int64_t>("clamp_len").value_or(-1) <= 0 || params.attention.causal,
+          "{} is not supported where attn_type is bi: it clamps offsets of both signs",
+          config.Name("clamp_len"));
+  const int64_t clamp = config.Find<int64_t>("clamp_len").value_or(-1);
+  if (clamp > 0) params.clamp_length = clamp;
+  notes.emplace_back("scores of segments (r_s_bias) are added besides, which tell of no position");
+  return OneGroup(params);
+}
+
 // transformers models/marian, models/pegasus: all sines, then all cosines, one more sine where the
 // width is odd.
 Groups ReadMarian(const Section& config, Notes&) {
@@ -244,6 +276,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {"bert", ReadBert},
     {"bloom", ReadBloom},
     {"camembert", ReadRoberta},
+    {"clip_text_model", ReadBert},
     {"deberta", RefuseDeberta},
     {"deberta-v2", RefuseDeberta},
     {"distilbert", ReadDistilbert},
@@ -265,24 +298,31 @@ constexpr auto kKnown = std::to_array<Known>({
     {"roberta", ReadRoberta},
     {"rwkv", RefuseRecurrent},
     {"rwkv5", RefuseRecurrent},
+    {"siglip_text_model", ReadBert},
     {"switch_transformers", ReadT5},
     {"t5", ReadT5},
     {"transfo-xl", ReadTransformerXl},
     {"umt5", ReadT5},
     {"whisper", ReadWhisper},
     {"xglm", ReadFairseqTable},
+    {"xlnet", ReadXlnet},
     {"xlm-roberta", ReadRoberta},
 });
 
 // Of a model whose code is not known, by what its keys say.
-Groups ReadByKeys(const Section& config, std::string_view model_type) {
+Groups ReadByKeys(const Section& config, std::string_view model_type, Notes& notes) {
   const auto refuse = [&](std::string_view has, std::string_view scheme) {
     throw ParameterError(
         fmt::format("the model (model_type {}) has {}, and its config does not tell in which form: "
                     "give --scheme {}",
                     Shown(std::string(model_type)), has, scheme));
   };
-  const std::string type = config.Find<std::string>("position_embedding_type").value_or("rope");
+  std::string type = config.Find<std::string>("position_embedding_type").value_or("rope");
+  if (type == "absolute" && FindModelType(model_type) != nullptr) {
+    notes.push_back(fmt::format("{} absolute has no effect: a model of model_type {} rotates",
+                                config.Name("position_embedding_type"), model_type));
+    type = "rope";
+  }
   bool is_alibi = type == "alibi";
   for (std::string_view key : {"alibi", "use_alibi"}) {
     is_alibi = is_alibi || config.Find<bool>(key).value_or(false);
@@ -294,7 +334,7 @@ Groups ReadByKeys(const Section& config, std::string_view model_type) {
   }
   bool rotates = type == "rope" || type == "rotary" || type == "rope_gptj";
   if (type == "absolute" || type == "learned") refuse("a learned position table", "learned");
-  for (std::string_view key : {"use_rope", "rotary"}) {
+  for (std::string_view key : {"use_rope", "rotary", "use_rotary_pos_emb"}) {
     rotates = rotates && config.Find<bool>(key).value_or(true);
   }
   if (rotates) return {};
@@ -315,7 +355,7 @@ Groups ReadUnrotated(const Section& config, std::string_view model_type, Notes& 
   const auto* known = std::find_if(kKnown.begin(), kKnown.end(),
                                    [&](const Known& k) { return k.model_type == model_type; });
   Groups groups =
-      known != kKnown.end() ? known->read(config, notes) : ReadByKeys(config, model_type);
+      known != kKnown.end() ? known->read(config, notes) : ReadByKeys(config, model_type, notes);
   for (const LayerGroup& group : groups) Validate(group.scheme);
   return groups;
 }

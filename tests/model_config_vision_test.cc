@@ -1,0 +1,100 @@
+// Configs of vision models and the vision parts of multimodal ones.
+
+#include "model_config_reading.h"
+
+namespace posgauge::config_test {
+namespace {
+
+json Patches(const std::string& model_type, int64_t image, int64_t patch) {
+  return {{"model_type", model_type}, {"hidden_size", 768},  {"num_attention_heads", 12},
+          {"num_hidden_layers", 12},  {"image_size", image}, {"patch_size", patch}};
+}
+
+TEST(VisionConfig, TablesHaveARowAPatchAfterThoseOfThePrefix) {
+  const auto rows = [](const std::string& model_type) {
+    return std::get<learned::Params>(Only(Read(Patches(model_type, 224, 16).dump()))).rows;
+  };
+  EXPECT_EQ(rows("siglip_vision_model"), 196);
+  EXPECT_EQ(rows("vit"), 197);
+  EXPECT_EQ(rows("clip_vision_model"), 197);
+  EXPECT_EQ(rows("deit"), 198);
+}
+
+TEST(VisionConfig, Dinov2ResamplesItsTable) {
+  resampled::Params params{.grid_h = 37, .grid_w = 37, .target_h = 37, .target_w = 37};
+  EXPECT_EQ(Only(Read(Patches("dinov2", 518, 14).dump())), Scheme(params));
+  params.cubic = -0.5;
+  params.antialias = true;
+  const ModelConfig model = Read(Patches("dinov2_with_registers", 518, 14).dump());
+  EXPECT_EQ(Only(model), Scheme(params));
+  EXPECT_TRUE(HasNote(model, "--set target_h=N"));
+}
+
+TEST(VisionConfig, MaeAddsWavesInEncoderAndDecoder) {
+  json config = Patches("vit_mae", 224, 16);
+  config["decoder_hidden_size"] = 256;
+  const ModelConfig model = Read(config.dump());
+  ASSERT_EQ(model.groups.size(), 2u);
+  EXPECT_EQ(model.groups[0].scheme, Scheme(sincos2d::Params{.prefix = 1}));
+  EXPECT_EQ(model.groups[1].scheme, Scheme(sincos2d::Params{.width = 256, .prefix = 1}));
+}
+
+TEST(VisionConfig, AVisionPartIsAGroupOfItsOwn) {
+  const json text = {{"model_type", "clip_text_model"},
+                     {"hidden_size", 512},
+                     {"max_position_embeddings", 77},
+                     {"num_attention_heads", 8}};
+  const json clip = {{"model_type", "clip"},
+                     {"text_config", text},
+                     {"vision_config", Patches("clip_vision_model", 224, 32)}};
+  const ModelConfig model = Read(clip.dump());
+  ASSERT_EQ(model.groups.size(), 2u);
+  EXPECT_EQ(model.groups[0].scheme, Scheme(learned::Params{.width = 512, .rows = 77}));
+  EXPECT_EQ(model.groups[1].kind, "vision");
+  EXPECT_EQ(model.groups[1].scheme, Scheme(learned::Params{.width = 768, .rows = 50}));
+  EXPECT_EQ(model.num_attention_heads, 8);
+}
+
+TEST(VisionConfig, WhatIsNotReadIsNotedAndTheTextIsRead) {
+  const auto read = [](const json& vision) {
+    return Read(json{{"text_config", Llama(json::object())}, {"vision_config", vision}}.dump());
+  };
+  const ModelConfig unknown = read({{"model_type", "beit"}});
+  EXPECT_EQ(Only(unknown), Scheme(rope::Params{}));
+  EXPECT_TRUE(HasNote(unknown, "vision_config is not read: its model_type \"beit\" is not known"));
+  const ModelConfig incomplete = read({{"model_type", "siglip_vision_model"}});
+  EXPECT_EQ(Only(incomplete), Scheme(rope::Params{}));
+  EXPECT_TRUE(
+      HasNote(incomplete, "vision_config is not read: vision_config.image_size is missing"));
+}
+
+TEST(VisionConfig, SizesThatMakeNoGridAreRefused) {
+  const auto refusal = [](const json& image, const json& patch) {
+    json config = Patches("vit", 224, 16);
+    config["image_size"] = image;
+    config["patch_size"] = patch;
+    return Refusal(config.dump());
+  };
+  EXPECT_EQ(refusal({224, 224}, 16).substr(0, 7), "read as");
+  EXPECT_EQ(refusal({224, 336}, 16),
+            "config.json: image_size must be one number or two that are equal, got a list");
+  EXPECT_EQ(refusal(8, 16), "config.json: image_size must be at least patch_size 16, got 8");
+  EXPECT_EQ(refusal(0, 16), "config.json: image_size must be in 1..65536, got 0");
+  EXPECT_EQ(refusal(224, "16"), "config.json: patch_size must be an integer, got \"16\"");
+}
+
+TEST(VisionConfig, RelativeKeysOfBertAndOffsetsOfXlnet) {
+  const json bert = {{"model_type", "bert"},
+                     {"hidden_size", 768},
+                     {"num_attention_heads", 12},
+                     {"max_position_embeddings", 512},
+                     {"position_embedding_type", "relative_key"}};
+  EXPECT_EQ(Only(Read(bert.dump())),
+            Scheme(shaw::Params{.attention = {.heads = 12, .head_dim = 64, .causal = false},
+                                .clip = 511,
+                                .values = false,
+                                .index = shaw::Index::query_minus_key}));
+}
+
+}  // namespace
+}  // namespace posgauge::config_test
