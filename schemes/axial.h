@@ -32,6 +32,11 @@ struct Params {
   static constexpr std::string_view kName = "axial";
   static constexpr std::string_view kSummary =
       "rotary embedding over image axes: a block of pairs with its own frequencies for each";
+  static constexpr std::string_view kEquation =
+      "frequency of the j-th pair of axis a = base^(-j/section[a]), times the position on that "
+      "axis";
+  static constexpr std::string_view kSource =
+      "Fang et al. 2023 (EVA-02), arXiv:2303.11331; Heo et al. 2024, arXiv:2403.13298, sec. 3.2";
 
   Rotary rotary;
   std::vector<int64_t> section = {32, 32};  // pairs of each axis

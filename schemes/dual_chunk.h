@@ -33,6 +33,11 @@ struct Params {
   static constexpr std::string_view kName = "dual_chunk";
   static constexpr std::string_view kSummary =
       "rotary scores of positions in chunks (Dual Chunk Attention)";
+  static constexpr std::string_view kEquation =
+      "rotary scores with a key at t mod c and a query at p mod c in its own chunk, min(p mod c + "
+      "c, chunk_size) to the chunk before, min(2c - 1, chunk_size) beyond; c = chunk_size - "
+      "local_size";
+  static constexpr std::string_view kSource = "An et al. 2024, arXiv:2402.17463, sec. 2";
 
   Attention attention;
   Turning turning;
