@@ -14,7 +14,7 @@ namespace {
 Window WindowOf(const Scheme& scheme) {
   return std::visit(
       [](const auto& params) -> Window {
-        if constexpr (requires { params.window; }) return params.window;
+        if constexpr (requires { params.window.Tokens(); }) return params.window;
         throw ParameterError("a law of schemes with a window");
       },
       scheme);
