@@ -42,7 +42,8 @@ struct Params {
   static constexpr std::string_view kEquation =
       "score = (<q_i, k_j> + <q_i, K_r> + <k_j, Q_r>) / sqrt(terms head_dim), r = clamp(b(i - j) + "
       "span, 0, 2 span - 1)";
-  static constexpr std::string_view kSource = "He et al. 2021, arXiv:2006.03654, eq. 4";
+  static constexpr std::string_view kSource =
+      "He et al. 2021, arXiv:2006.03654, eq. 4; microsoft/DeBERTa, deberta/da_utils.py";
   static constexpr bool kOwnContent = true;
 
   Attention attention = {.causal = false};
