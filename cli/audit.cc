@@ -38,31 +38,34 @@ struct Audit {
   double phase_horizon = -1;
 };
 
-Audit Run(const LayerGroup& group, const Contract& contract, const std::vector<double>& positions,
+Audit Run(const LayerGroup& group, const Contract& contract, const std::vector<double>& planned,
           const Options& options) {
   const Pipeline pipeline(contract, group.scheme);
   const ExactRotation exact(group.scheme);
   const Rotary& layout = RotaryOf(group.scheme);
   const double magnitude = exact.Magnitude(Dtype::f64).values[0];
   const RotaryBound bound(contract, group.scheme, exact.Frequencies(Dtype::f64).values, magnitude);
+  const Axes& axes = exact.axes();
+  const std::vector<double> positions = PlaceOnAxes(axes, planned, options.plan.seed);
   const TruthTable truth = TruthOf(exact, positions);
-  const Tensor x =
-      PlanInput(layout, positions, options.plan.heads, contract.store, truth, options.plan.seed);
+  const Tensor x = PlanInput(layout, positions, options.plan.heads, contract.store, truth,
+                             options.plan.seed, axes);
   const Tensor out = pipeline.Rotate(positions, x);
-  const Rotated rotated{layout, positions, x, out};
+  const Rotated rotated{layout, positions, x, out, false, {}, axes};
   Audit audit{.budget = HoldToBudget(rotated, truth, magnitude, options.budget.spacings),
               .contract = HoldToBound(rotated, truth, bound)};
   const std::vector<double> angles = pipeline.AngleErrors(positions);
   const auto pairs = static_cast<size_t>(layout.Pairs());
   bool holds = true;
-  for (size_t token = 0; token < positions.size(); ++token) {
-    Row row{.position = positions[token],
+  for (size_t token = 0; token < planned.size(); ++token) {
+    Row row{.position = planned[token],
             .spacings = audit.budget.profile[token].second * options.budget.spacings,
             .contract_use = audit.contract.profile[token].second};
     for (size_t pair = 0; pair < pairs; ++pair) {
       row.angle = std::max(row.angle, angles[token * pairs + pair]);
-      row.angle_bound =
-          std::max(row.angle_bound, bound.Angle(positions[token], static_cast<int64_t>(pair)));
+      row.angle_bound = std::max(row.angle_bound,
+                                 bound.Angle(axes.At(positions, token, static_cast<int64_t>(pair)),
+                                             static_cast<int64_t>(pair)));
     }
     holds = holds && row.angle <= options.phase;
     if (holds) audit.phase_horizon = row.position;

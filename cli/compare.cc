@@ -65,6 +65,7 @@ Findings JudgeRotation(const CaseFile& asked, const Safetensors& result, const O
                        Contract* contract) {
   const ExactRotation exact(asked.scheme);
   const Rotary& layout = RotaryOf(asked.scheme);
+  const Axes& axes = exact.axes();
   const TruthTable truth = TruthOf(exact, asked.positions);
   const double magnitude = exact.Magnitude(Dtype::f64).values[0];
   const auto bound_for = [&](Dtype io) {
@@ -72,16 +73,18 @@ Findings JudgeRotation(const CaseFile& asked, const Safetensors& result, const O
     return RotaryBound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values, magnitude);
   };
   if (asked.quantity == "table") {
-    const std::vector<int64_t> shape = {static_cast<int64_t>(asked.positions.size()),
+    const std::vector<int64_t> shape = {static_cast<int64_t>(axes.Tokens(asked.positions)),
                                         layout.Pairs()};
     const TablePair table{Find(result, options.result_path, "cos", shape),
                           Find(result, options.result_path, "sin", shape)};
-    return {
-        HoldToBound(table, layout, asked.positions, truth, bound_for(table.cos.dtype()), magnitude),
-        HoldToBudget(table, layout, asked.positions, truth, magnitude, options.budget.spacings)};
+    return {HoldToBound(table, layout, asked.positions, truth, bound_for(table.cos.dtype()),
+                        magnitude, axes),
+            HoldToBudget(table, layout, asked.positions, truth, magnitude, options.budget.spacings,
+                         axes)};
   }
   const Tensor& out = FindOut(asked, result, options.result_path);
-  const Rotated rotated{layout, asked.positions, asked.x, out, asked.quantity == "rotate_backward"};
+  const Rotated rotated{
+      layout, asked.positions, asked.x, out, asked.quantity == "rotate_backward", {}, axes};
   return {HoldToBound(rotated, truth, bound_for(out.dtype())),
           HoldToBudget(rotated, truth, magnitude, options.budget.spacings)};
 }

@@ -40,7 +40,10 @@ GroupFacts FactsOf(const LayerGroup& group) {
     return {group, ExactAddition(group.scheme).Frequencies(Dtype::f64), {}, {}, {}};
   }
   const ExactRotation rotation(group.scheme);
-  const ExactRotation unscaled(Scheme(rope::Params{.rotary = RotaryOf(group.scheme)}));
+  // Where several axes have series of their own no plain one is behind them.
+  const bool plain = AxesOf(group.scheme).count == 1;
+  const ExactRotation unscaled(plain ? Scheme(rope::Params{.rotary = RotaryOf(group.scheme)})
+                                     : group.scheme);
   return {group, rotation.Frequencies(Dtype::f64), unscaled.Frequencies(Dtype::f64),
           rotation.Magnitude(Dtype::f64), rotation.SoftmaxMultiplier(Dtype::f64)};
 }
@@ -85,6 +88,7 @@ nlohmann::ordered_json ToRecord(const GroupFacts& facts) {
   record["magnitude"] = ToRecord(facts.magnitude, 0);
   record["softmax_multiplier"] = ToRecord(facts.softmax, 0);
   record["pairs"] = nlohmann::ordered_json::array();
+  const Axes axes = AxesOf(facts.group.scheme);
   for (size_t i = 0; i < facts.frequencies.values.size(); ++i) {
     const double frequency = facts.frequencies.values[i];
     record["pairs"].push_back({{"pair", i},
@@ -93,6 +97,7 @@ nlohmann::ordered_json ToRecord(const GroupFacts& facts) {
                                {"proof", ProofName(facts.frequencies.proofs[i])},
                                {"wavelength", Wavelength(frequency)},
                                {"ratio", frequency / facts.unscaled.values[i]}});
+    if (axes.count > 1) record["pairs"].back()["axis"] = axes.Of(static_cast<int64_t>(i));
   }
   return record;
 }
@@ -159,11 +164,18 @@ void PrintFrequencies(const GroupFacts& facts, size_t most) {
                         "undecided",
                         counts.exact, counts.proven, counts.undecided));
   const bool rotates = IsRotary(facts.group.scheme);
+  const Axes axes = AxesOf(facts.group.scheme);
   fmt::print("  {:>6}  {:>24}  {:>14}{}\n", rotates ? "pair" : "wave", "frequency", "tokens a turn",
-             rotates ? "     of unscaled" : "");
+             axes.count > 1 ? "            axis"
+             : rotates      ? "     of unscaled"
+                            : "");
   for (size_t i : Rows(frequencies.size(), most)) {
     fmt::print("  {:>6}  {:>24}  {:>14.8g}", i, frequencies[i], Wavelength(frequencies[i]));
-    if (rotates) fmt::print("  {:>14.8g}", frequencies[i] / facts.unscaled.values[i]);
+    if (axes.count > 1) {
+      fmt::print("  {:>14}", axes.Of(static_cast<int64_t>(i)));
+    } else if (rotates) {
+      fmt::print("  {:>14.8g}", frequencies[i] / facts.unscaled.values[i]);
+    }
     fmt::print("\n");
   }
 }
@@ -207,6 +219,16 @@ std::string RotatingChannels(const Rotary& rotary, const GroupFacts& facts) {
                      StillPairs(facts));
 }
 
+// "pairs 1, 4, 7, 10-12", or "no pair".
+std::string PairsOf(const Axes& axes, int64_t axis) {
+  std::vector<int64_t> pairs;
+  for (size_t pair = 0; pair < axes.of_pair.size(); ++pair) {
+    if (axes.of_pair[pair] == axis) pairs.push_back(static_cast<int64_t>(pair));
+  }
+  if (pairs.empty()) return "no pair";
+  return fmt::format("{} pairs: {}", pairs.size(), Ranges(pairs));
+}
+
 void Print(const GroupFacts& facts, size_t most) {
   const LayerGroup& group = facts.group;
   fmt::print("\n{}{}: {}\n", group.kind,
@@ -218,6 +240,10 @@ void Print(const GroupFacts& facts, size_t most) {
                                 : fmt::format("{} are added, {} waves", WidthOf(group.scheme),
                                               facts.frequencies.values.size()));
   PrintFields(group.scheme, {"scheme", "head_dim", "rotary_dim", "rotary_offset"});
+  if (const Axes axes = AxesOf(group.scheme); axes.count > 1) {
+    for (int64_t axis = 0; axis < axes.count; ++axis)
+      PrintLine(fmt::format("axis {}", axis), PairsOf(axes, axis));
+  }
   if (rotates) {
     PrintLine("resulting magnitude", WithProof(facts.magnitude, 0));
     PrintLine("softmax multiplier", WithProof(facts.softmax, 0));

@@ -215,14 +215,16 @@ class Gate {
     for (const Subject& subject : subjects) {
       const std::string& quantity = subject.info().quantity;
       if (quantity == "frequencies") continue;
-      CaseFile file{group.scheme, quantity, plan.positions, {}};
+      const std::vector<double> positions =
+          PlaceOnAxes(AxesOf(group.scheme), plan.positions, plan.seed);
+      CaseFile file{group.scheme, quantity, positions, {}};
       if (quantity != "table") file.x = InputFor(subject, plan);
       WriteCaseFile(folder / fmt::format("{}.{}.{}.case.safetensors", group.kind, quantity,
                                          Name(subject.io())),
                     file);
       try {
         Safetensors answer;
-        for (Named& named : subject.Answer(plan.positions, file.x)) {
+        for (Named& named : subject.Answer(positions, file.x)) {
           answer.tensors[named.name] = std::move(named.tensor);
         }
         WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),

@@ -58,7 +58,7 @@ std::optional<Finding> Hold(const Subject& subject, const RotationTruth& own,
     if (cos == nullptr || sin == nullptr) return std::nullopt;
     const TruthTable truth{TruthIn(*cos), TruthIn(*sin), kRadius * magnitude};
     return HoldToBound(subject.Table(positions), subject.layout(), positions, truth, own.bound(),
-                       magnitude);
+                       magnitude, subject.axes());
   }
   const golden::Rounding* out = Wide(golden_case, "out");
   const Tensor& wide = golden_case.inputs.at("x");
@@ -66,7 +66,8 @@ std::optional<Finding> Hold(const Subject& subject, const RotationTruth& own,
   const Tensor x = Tensor::FromValues(subject.io(), wide.shape(), wide.Values());
   const Tensor got = subject.Rotate(positions, x);
   const std::vector<DoubleDouble> values = TruthIn(*out);
-  const Rotated rotated{subject.layout(), positions, x, got, quantity == "rotate_backward", values};
+  const Rotated rotated{subject.layout(), positions,     x, got, quantity == "rotate_backward",
+                        values,           subject.axes()};
   return HoldToBound(rotated, {{}, {}, kRadius * magnitude}, own.bound());
 }
 

@@ -129,14 +129,37 @@ double ParsePosition(const std::string& text) {
   return position;
 }
 
-// "0", "131071", "-0.5", "0:128" (0 to 127).
-std::vector<double> ParsePositions(const std::vector<std::string>& words) {
+// "3/4/5" as one number an axis.
+std::vector<double> ParseAxes(const std::string& word, int64_t axes) {
+  std::vector<double> position;
+  for (size_t begin = 0;;) {
+    const size_t end = word.find('/', begin);
+    position.push_back(ParsePosition(word.substr(begin, end - begin)));
+    if (end == std::string::npos) break;
+    begin = end + 1;
+  }
+  Require(static_cast<int64_t>(position.size()) == axes,
+          "--positions must have {} for {}, got '{}'",
+          axes == 1 ? "one number" : fmt::format("{} numbers, one an axis", axes),
+          axes == 1 ? "a scheme of one axis" : "this scheme", word);
+  return position;
+}
+
+// "0", "131071", "-0.5", "0:128" (0 to 127); of several axes the same on each, or "3/4/5".
+std::vector<double> ParsePositions(const std::vector<std::string>& words, int64_t axes) {
   constexpr double kMostPositions = 1 << 20;
   std::vector<double> positions;
+  const auto on_every_axis = [&](double position) {
+    positions.insert(positions.end(), static_cast<size_t>(axes), position);
+  };
   for (const std::string& word : words) {
     const size_t colon = word.find(':');
+    if (word.find('/') != std::string::npos) {
+      std::ranges::copy(ParseAxes(word, axes), std::back_inserter(positions));
+      continue;
+    }
     if (colon == std::string::npos) {
-      positions.push_back(ParsePosition(word));
+      on_every_axis(ParsePosition(word));
       continue;
     }
     const double first = ParsePosition(word.substr(0, colon));
@@ -144,7 +167,7 @@ std::vector<double> ParsePositions(const std::vector<std::string>& words) {
     Require(first < end && end - first <= kMostPositions && std::fabs(first) <= 0x1p53 &&
                 std::fabs(end) <= 0x1p53,
             "--positions FIRST:END must ascend by at most {}, got {}", kMostPositions, word);
-    for (double position = first; position < end; ++position) positions.push_back(position);
+    for (double position = first; position < end; ++position) on_every_axis(position);
   }
   return positions;
 }
@@ -173,8 +196,9 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
   for (const std::string& name : options.dtypes) dtypes.insert(ParseFloatDtype("--dtype", name));
   golden_case.dtypes.assign(dtypes.begin(), dtypes.end());
   if (quantity == Quantity::buckets) golden_case.dtypes = {Dtype::i32};
-  const std::vector<double> positions = ParsePositions(options.positions);
-  const auto tokens = static_cast<int64_t>(positions.size());
+  const int64_t axes = AxesOf(scheme).count;
+  const std::vector<double> positions = ParsePositions(options.positions, axes);
+  const auto tokens = static_cast<int64_t>(positions.size()) / axes;
   OutputsOf(scheme, quantity);  // refuses what the scheme does not have
   for (const std::string& input : InputsOf(scheme, quantity)) {
     Tensor& tensor = golden_case.inputs[input];
@@ -183,7 +207,9 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
       tensor = Tensor::FromValues(Dtype::f64, {1}, std::array{1 / std::sqrt(head_dim)});
     } else if (input.ends_with("positions")) {
       Require(tokens > 0, "--positions must be given for {}", VariantName(quantity));
-      tensor = Tensor::FromValues(Dtype::f64, {tokens}, positions);
+      std::vector<int64_t> shape = {tokens};
+      if (axes > 1) shape.push_back(axes);
+      tensor = Tensor::FromValues(Dtype::f64, shape, positions);
     } else if (HasEquations(scheme)) {
       const auto asked = ParseVariant<EquationQuantity>("quantity", VariantName(quantity));
       for (Weight& weight : ExactEquations(scheme).InputsOf(asked)) {
@@ -265,8 +291,10 @@ void AddGoldenMake(CLI::App& golden, int& exit_code) {
           "or table and embed of rows, or bias, or scores where there is no bias")
       ->delimiter(',');
   command
-      ->add_option("--positions", options->positions,
-                   "numbers and ranges FIRST:END without END: 0:16,4095,4096,131071")
+      ->add_option(
+          "--positions", options->positions,
+          "numbers and ranges FIRST:END without END: 0:16,4095,4096,131071; of several axes "
+          "the same on every one, or one an axis: 3/4/5")
       ->delimiter(',');
   command->add_option("--dtype", options->dtypes, "dtypes of the values")
       ->delimiter(',')

@@ -223,7 +223,7 @@ void AddTable(CLI::App& program, int& exit_code) {
   options->scheme.AddTo(command);
   command.add_option("--positions", options->positions,
                      "FIRST:END, the end not included, at most 2^31; 0 to --length or the config's "
-                     "maximum if not given");
+                     "maximum if not given; of several axes row p is at p on every one");
   command
       .add_option("--dtype", options->dtypes,
                   "dtype of the entries, or all; f32 if not given; any number of times")

@@ -16,19 +16,43 @@ double ExactSum(double position, double start) {
   return sum;
 }
 
+Array PositionsOf(const Call& call, std::initializer_list<int64_t> shape) {
+  return call.Input("positions", {Dtype::i64, Dtype::i32, Dtype::f64, Dtype::f32}, shape);
+}
+
+std::vector<int64_t> AxesOfPairs(const Call& call, int64_t pairs, int64_t axes) {
+  const Array axis = call.Input("axis", {Dtype::i64, Dtype::i32}, {pairs});
+  std::vector<int64_t> of_pair;
+  for (int64_t pair = 0; pair < pairs; ++pair) {
+    const double value = axis.Value(pair);
+    Require(value >= 0 && value < static_cast<double>(axes), "axis must be in 0..{}, got {}",
+            axes - 1, value);
+    of_pair.push_back(static_cast<int64_t>(value));
+  }
+  return of_pair;
+}
+
 }  // namespace
 
 Angles AnglesOf(const Call& call, int64_t tokens, int64_t pairs, int64_t start) {
+  const bool has_axes = call.Has("axis");
   const Array positions =
-      call.Input("positions", {Dtype::i64, Dtype::i32, Dtype::f64, Dtype::f32}, {tokens});
+      has_axes ? PositionsOf(call, {tokens, kAnyLength}) : PositionsOf(call, {tokens});
   const Array high = call.Input("frequency", {Dtype::f64}, {pairs});
   const Array low = call.Input("frequency_low", {Dtype::f64}, {high.shape[0]});
   Angles angles;
   angles.positions.reserve(static_cast<size_t>(positions.shape[0]));
-  for (int64_t token = 0; token < positions.shape[0]; ++token) {
-    const double position = positions.Value(token);
+  const auto add = [&](double position) {
     angles.positions.push_back(
         TurnPositionOf(start == 0 ? position : ExactSum(position, static_cast<double>(start))));
+  };
+  if (has_axes) {
+    angles.axes = positions.shape[1];
+    Require(angles.axes >= 1, "positions must have an axis, got none");
+    angles.axis = AxesOfPairs(call, high.shape[0], angles.axes);
+  }
+  for (int64_t token = 0; token < positions.shape[0]; ++token) {
+    for (int64_t axis = 0; axis < angles.axes; ++axis) add(positions.Value(token, axis));
   }
   std::vector<double> highs, lows;
   highs.reserve(static_cast<size_t>(high.shape[0]));

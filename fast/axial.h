@@ -11,8 +11,8 @@ inline FastRotation Frequencies(const Params& params) {
   const fast::Wide log_base = fast::Log(params.rotary.base);
   std::vector<fast::Wide> frequencies;
   for (int64_t i = 0; i < params.rotary.Pairs(); ++i) {
-    const auto [numerator, denominator] = params.ExponentOf(i);
-    frequencies.push_back(fast::InversePower(log_base, numerator, denominator));
+    const auto [index, pairs] = params.ExponentOf(i);
+    frequencies.push_back(fast::InversePower(log_base, index, pairs));
   }
   return fast::Rotation(params.rotary, frequencies);
 }

@@ -76,25 +76,31 @@ bool RequireApartOrSame(const Array& x, const Array& out) {
   return false;
 }
 
-double Array::Value(int64_t i) const {
+double Array::Value(int64_t i, int64_t j) const {
   if (dtype == Dtype::i64) {
     int64_t value = 0;
-    std::memcpy(&value, At(i), sizeof value);
+    std::memcpy(&value, At(i, j), sizeof value);
     return static_cast<double>(value);
   }
   if (dtype == Dtype::i32) {
     int32_t value = 0;
-    std::memcpy(&value, At(i), sizeof value);
+    std::memcpy(&value, At(i, j), sizeof value);
     return value;
   }
   if (dtype == Dtype::f64) {
     double value = 0;
-    std::memcpy(&value, At(i), sizeof value);
+    std::memcpy(&value, At(i, j), sizeof value);
     return value;
   }
   float value = 0;
-  std::memcpy(&value, At(i), sizeof value);
+  std::memcpy(&value, At(i, j), sizeof value);
   return double{value};
+}
+
+bool Call::Has(std::string_view name) const {
+  const std::span<const posgauge_tensor> inputs(call_.inputs, call_.num_inputs);
+  return std::any_of(inputs.begin(), inputs.end(),
+                     [&](const posgauge_tensor& t) { return t.name != nullptr && t.name == name; });
 }
 
 Array Call::Input(std::string_view name, std::initializer_list<Dtype> dtypes,
@@ -165,11 +171,7 @@ std::vector<Scalar> Call::Scalars() const {
 std::vector<NamedList> Call::Lists() const {
   std::vector<NamedList> lists;
   for (const std::string& field : ListFields(SchemeName())) {
-    const std::span<const posgauge_tensor> inputs(call_.inputs, call_.num_inputs);
-    const bool given = std::any_of(inputs.begin(), inputs.end(), [&](const posgauge_tensor& t) {
-      return t.name != nullptr && t.name == field;
-    });
-    if (!given) continue;
+    if (!Has(field)) continue;
     const Array list = Input(field, {Dtype::f64}, {kAnyLength});
     std::vector<double>& values = lists.emplace_back(field, std::vector<double>{}).second;
     for (int64_t i = 0; i < list.shape[0]; ++i) values.push_back(list.Value(i));

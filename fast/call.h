@@ -23,8 +23,8 @@ struct Array {
            (i * stride[0] + j * stride[1] + k * stride[2]) * static_cast<int64_t>(SizeOf(dtype));
   }
 
-  /// The element at i of the first axis, exactly (i64 rounds above 2^53).
-  double Value(int64_t i) const;
+  /// The element at i, or at (i, j), exactly (i64 rounds above 2^53).
+  double Value(int64_t i, int64_t j = 0) const;
 };
 
 /// Whether `out` is the very memory of `x`. Throws ParameterError where they overlap otherwise.
@@ -38,6 +38,9 @@ inline constexpr int64_t kAnyLength = -1;
 class Call {
  public:
   explicit Call(const posgauge_call& call) : call_(call) {}
+
+  /// Whether the call carries an input of that name.
+  bool Has(std::string_view name) const;
 
   Array Input(std::string_view name, std::initializer_list<Dtype> dtypes,
               std::initializer_list<int64_t> shape) const;

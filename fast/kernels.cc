@@ -46,19 +46,39 @@ void ComputeFrequencies(const Call& call) {
   std::memcpy(magnitude.At(0), &rotation.magnitude.high, sizeof(double));
 }
 
-// What a kernel that rotates from positions is given.
-struct ScaledAngles {
-  Angles angles;
-  double magnitude;
-};
-
-ScaledAngles ScaledAnglesOf(const Call& call, int64_t tokens, int64_t pairs) {
+double MagnitudeOf(const Call& call) {
   const double magnitude = call.Input("magnitude", {Dtype::f64}, {1}).Value(0);
   Require(
       std::fabs(magnitude) <= kLargestMagnitude && std::fabs(magnitude) >= 1 / kLargestMagnitude,
       "magnitude must be in {}..{}, got {}", 1 / kLargestMagnitude, kLargestMagnitude, magnitude);
-  return {AnglesOf(call, tokens, pairs), magnitude};
+  return magnitude;
 }
+
+// Rows for a kernel that rotates from positions.
+class ScaledAngles {
+ public:
+  ScaledAngles(const Call& call, int64_t tokens, int64_t pairs)
+      : magnitude_(MagnitudeOf(call)), angles_(AnglesOf(call, tokens, pairs)) {}
+
+  int64_t tokens() const { return angles_.Tokens(); }
+  int64_t pairs() const { return static_cast<int64_t>(angles_.turns.Pairs()); }
+
+  void Row(int64_t token, Dtype dtype, void* cos, void* sin) {
+    const auto axes = static_cast<size_t>(angles_.axes);
+    const auto row = std::span(angles_.positions).subspan(static_cast<size_t>(token) * axes, axes);
+    if (angles_.axis.empty()) {
+      CosSinRow(angles_.turns, row[0], magnitude_, dtype, cos, sin);
+      return;
+    }
+    own_.Set(row, angles_.axis);
+    CosSinRow(angles_.turns, own_, magnitude_, dtype, cos, sin);
+  }
+
+ private:
+  double magnitude_;
+  Angles angles_;
+  PairPositions own_;
+};
 
 void Scatter(const std::byte* from, const Array& to, int64_t token) {
   const size_t size = SizeOf(to.dtype);
@@ -66,20 +86,18 @@ void Scatter(const std::byte* from, const Array& to, int64_t token) {
 }
 
 void ComputeTable(const Call& call, Dtype dtype) {
-  const auto [angles, magnitude] = ScaledAnglesOf(call, kAnyLength, kAnyLength);
-  const auto tokens = static_cast<int64_t>(angles.positions.size());
-  const auto pairs = static_cast<int64_t>(angles.turns.Pairs());
+  ScaledAngles angles(call, kAnyLength, kAnyLength);
+  const int64_t tokens = angles.tokens(), pairs = angles.pairs();
   const Array cos = call.Output("cos", {dtype}, {tokens, pairs});
   const Array sin = call.Output("sin", {dtype}, {tokens, pairs});
   const bool contiguous = cos.stride[1] == 1 && sin.stride[1] == 1;
   RowBuffer buffer(contiguous ? 0 : 2 * static_cast<size_t>(pairs));
   for (int64_t token = 0; token < tokens; ++token) {
-    const TurnPosition& position = angles.positions[static_cast<size_t>(token)];
     if (contiguous) {
-      CosSinRow(angles.turns, position, magnitude, dtype, cos.At(token), sin.At(token));
+      angles.Row(token, dtype, cos.At(token), sin.At(token));
     } else {
       std::byte* const sines = buffer.data() + static_cast<size_t>(pairs) * sizeof(double);
-      CosSinRow(angles.turns, position, magnitude, dtype, buffer.data(), sines);
+      angles.Row(token, dtype, buffer.data(), sines);
       Scatter(buffer.data(), cos, token);
       Scatter(sines, sin, token);
     }
@@ -98,7 +116,7 @@ class Rows {
       sin_table_ = call.Input("sin", {*table}, {tokens, pairs});
       contiguous = cos_table_->stride[1] == 1 && sin_table_->stride[1] == 1;
     } else {
-      angles_ = ScaledAnglesOf(call, tokens, pairs);
+      angles_.emplace(call, tokens, pairs);
     }
     as_is_ = contiguous && table.value_or(ComputeDtype(io)) == ComputeDtype(io) && !backward &&
              TakesPlainRows(io, pairing);
@@ -120,9 +138,7 @@ class Rows {
              sin_table_->stride[1]};
     } else {
       row = {ComputeDtype(io_), free, free + pairs, 1, 1};
-      const Angles& angles = angles_->angles;
-      CosSinRow(angles.turns, angles.positions[static_cast<size_t>(token)], angles_->magnitude,
-                row.dtype, free, free + pairs);
+      angles_->Row(token, row.dtype, free, free + pairs);
       free += kMade * pairs;
     }
     if (as_is_) return {row.cos, row.sin};
@@ -289,7 +305,7 @@ class KernelList {
 
  private:
   static constexpr std::string_view kAngleInputs =
-      "positions:i64,i32,f64,f32 frequency:f64 frequency_low:f64 magnitude:f64";
+      "positions:i64,i32,f64,f32 frequency:f64 frequency_low:f64 magnitude:f64 axis?:i32,i64";
 
   template <Dtype dtype>
   void AddTable() {
@@ -473,7 +489,9 @@ class KernelList {
                         .outputs = Keep(outputs),
                         .pairings = "half interleaved",
                         .contract = Keep(contract),
-                        .invariances = "chunking batch alignment",
+                        .invariances = inputs.find("axis?") == std::string_view::npos
+                                           ? "chunking batch alignment"
+                                           : "chunking batch alignment axes",
                         .in_place = outputs.starts_with("out") ? 1 : 0,
                         .largest_rotary_dim = 0,
                         .largest_position = largest_position,

@@ -42,6 +42,7 @@ HWY_AFTER_NAMESPACE();
 namespace posgauge::fast {
 
 HWY_EXPORT(CosSinRow);
+HWY_EXPORT(CosSinRowOfAxes);
 HWY_EXPORT(SpreadRow);
 HWY_EXPORT(RotateHeads);
 HWY_EXPORT(Interleave);
@@ -70,6 +71,11 @@ HWY_EXPORT(Narrow);
 HWY_EXPORT(Widen);
 HWY_EXPORT(HasFusedMultiplyAdd);
 HWY_EXPORT(TargetWord);
+
+void CosSinRow(const Turns& turns, const PairPositions& positions, double magnitude, Dtype dtype,
+               void* cos, void* sin) {
+  HWY_DYNAMIC_DISPATCH(CosSinRowOfAxes)(turns, positions, magnitude, dtype, cos, sin);
+}
 
 void CosSinRow(const Turns& turns, const TurnPosition& position, double magnitude, Dtype dtype,
                void* cos, void* sin) {

@@ -25,6 +25,10 @@ inline constexpr std::array kDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtyp
 void CosSinRow(const Turns& turns, const TurnPosition& position, double magnitude, Dtype dtype,
                void* cos, void* sin);
 
+/// The same with a position of its own for every pair; equal ones give the same bits.
+void CosSinRow(const Turns& turns, const PairPositions& positions, double magnitude, Dtype dtype,
+               void* cos, void* sin);
+
 /// A row of a table that somebody else made. Strides in elements.
 struct TableRow {
   Dtype dtype;

@@ -60,13 +60,60 @@ HWY_INLINE hn::VFromD<D> MultiplyWords(D d, hn::VFromD<D> a, hn::VFromD<D> b) {
 #endif
 }
 
+// The position that all pairs of a row count.
+struct SamePosition {
+  explicit SamePosition(const TurnPosition& position)
+      : whole(position.whole),
+        fraction(position.fraction),
+        flip(IsZero() ? 0 : uint64_t{position.negative} << 63),
+        keep(IsZero() ? 0 : ~uint64_t{0}) {}
+  bool IsZero() const { return whole == 0 && fraction == 0; }
+
+  template <class D>
+  HWY_INLINE hn::VFromD<D> Whole(D d, size_t) const {
+    return hn::Set(d, whole);
+  }
+  template <class D>
+  HWY_INLINE hn::VFromD<D> Fraction(D d, size_t) const {
+    return hn::Set(d, fraction);
+  }
+  // The sign bit of a negative position; nothing at 0, where sin is +0 in either direction.
+  template <class D>
+  HWY_INLINE hn::VFromD<D> Sign(D d, size_t, hn::VFromD<D> turn_sign) const {
+    return hn::Xor(hn::And(turn_sign, hn::Set(d, keep)), hn::Set(d, flip));
+  }
+
+  uint64_t whole, fraction, flip, keep;
+};
+
+// A position of its own for every pair.
+struct OwnPositions {
+  template <class D>
+  HWY_INLINE hn::VFromD<D> Whole(D d, size_t i) const {
+    return hn::And(hn::LoadU(d, positions.whole.data() + i), hn::Set(d, uint64_t{0xffffffff}));
+  }
+  template <class D>
+  HWY_INLINE hn::VFromD<D> Fraction(D d, size_t i) const {
+    return hn::LoadU(d, positions.fraction.data() + i);
+  }
+  template <class D>
+  HWY_INLINE hn::VFromD<D> Sign(D d, size_t i, hn::VFromD<D> turn_sign) const {
+    const auto whole = hn::LoadU(d, positions.whole.data() + i);
+    const auto moves = hn::ShiftLeft<1>(whole);  // its sign bit
+    const auto sign = hn::And(hn::Xor(whole, turn_sign), moves);
+    return hn::And(sign, hn::Set(d, uint64_t{1} << 63));
+  }
+
+  const PairPositions& positions;
+};
+
 // position * frequency modulo 1 turn, in units of 2^-64.
-template <bool kFraction, class D>
-HWY_INLINE hn::VFromD<D> Phase(D d, const Turns& turns, const TurnPosition& position, size_t i) {
+template <bool kFraction, class D, class Position>
+HWY_INLINE hn::VFromD<D> Phase(D d, const Turns& turns, const Position& position, size_t i) {
   const auto u2 = hn::LoadU(d, turns.fraction[0].data() + i);
   const auto u1 = hn::LoadU(d, turns.fraction[1].data() + i);
   const auto u0 = hn::LoadU(d, turns.fraction[2].data() + i);
-  const auto whole = hn::Set(d, uint64_t{position.whole});
+  const auto whole = position.Whole(d, i);
   const auto half = hn::Set(d, uint64_t{1} << 31);
   const auto low = MultiplyWords(d, whole, u0);  // units of 2^-96
   const auto high =
@@ -75,8 +122,8 @@ HWY_INLINE hn::VFromD<D> Phase(D d, const Turns& turns, const TurnPosition& posi
   if constexpr (!kFraction) return hn::Add(high, hn::ShiftRight<32>(hn::Add(low, half)));
 
   const auto word = hn::Set(d, uint64_t{0xffffffff});
-  const auto f1 = hn::Set(d, position.fraction >> 32);
-  const auto f0 = hn::Set(d, position.fraction & 0xffffffff);
+  const auto fraction = position.Fraction(d, i);
+  const auto f1 = hn::ShiftRight<32>(fraction), f0 = hn::And(fraction, word);
   const auto f1u1 = MultiplyWords(d, f1, u1), f0u2 = MultiplyWords(d, f0, u2);  // of 2^-96
   // Everything in units of 2^-96, exactly, but for what lies below them.
   auto sum = hn::Add(hn::Add(hn::And(low, word), half), hn::And(f1u1, word));
@@ -114,11 +161,8 @@ HWY_INLINE hn::VFromD<D> Polynomial(D d, hn::VFromD<D> x, const double (&coeffic
   return sum;
 }
 
-template <bool kFraction, class T>
-void Row(const Turns& turns, const TurnPosition& position, double magnitude, T* cos, T* sin) {
-  const bool is_zero = position.whole == 0 && position.fraction == 0;
-  const uint64_t flip = is_zero ? 0 : uint64_t{position.negative} << 63;
-  const uint64_t keep_sign = is_zero ? 0 : ~uint64_t{0};  // sin 0 = +0 in either direction
+template <bool kFraction, class Position, class T>
+void Row(const Turns& turns, const Position& position, double magnitude, T* cos, T* sin) {
   ForEachVector(hn::ScalableTag<double>(), 0, turns.Pairs(), [&](auto d, size_t i) HWY_ATTR {
     const hn::RebindToUnsigned<decltype(d)> du;
     const hn::RebindToSigned<decltype(d)> di;
@@ -138,9 +182,8 @@ void Row(const Turns& turns, const TurnPosition& position, double magnitude, T* 
     const auto quarter = hn::ShiftRight<62>(phase);
     const auto odd = hn::RebindMask(d, hn::TestBit(quarter, hn::Set(du, 1)));
     const auto bit = hn::Set(du, 2);
-    const auto turn_sign = hn::And(hn::LoadU(du, turns.sign.data() + i), hn::Set(du, keep_sign));
-    const auto sin_sign =
-        hn::Xor(hn::ShiftLeft<62>(hn::And(quarter, bit)), hn::Xor(turn_sign, hn::Set(du, flip)));
+    const auto sign = position.Sign(du, i, hn::LoadU(du, turns.sign.data() + i));
+    const auto sin_sign = hn::Xor(hn::ShiftLeft<62>(hn::And(quarter, bit)), sign);
     const auto cos_sign = hn::ShiftLeft<62>(hn::And(hn::Add(quarter, hn::Set(du, 1)), bit));
     const auto sin_value = hn::Xor(hn::IfThenElse(odd, cosine, sine), hn::BitCast(d, sin_sign));
     const auto cos_value = hn::Xor(hn::IfThenElse(odd, sine, cosine), hn::BitCast(d, cos_sign));
@@ -156,9 +199,22 @@ void CosSinRow(const Turns& turns, const TurnPosition& position, double magnitud
     T* const c = static_cast<T*>(cos);
     T* const s = static_cast<T*>(sin);
     if (position.fraction == 0) {
-      Row<false>(turns, position, magnitude, c, s);
+      Row<false>(turns, SamePosition(position), magnitude, c, s);
     } else {
-      Row<true>(turns, position, magnitude, c, s);
+      Row<true>(turns, SamePosition(position), magnitude, c, s);
+    }
+  });
+}
+
+void CosSinRowOfAxes(const Turns& turns, const PairPositions& positions, double magnitude,
+                     Dtype dtype, void* cos, void* sin) {
+  WithElement(dtype, [&]<class T>(T*) HWY_ATTR {
+    T* const c = static_cast<T*>(cos);
+    T* const s = static_cast<T*>(sin);
+    if (positions.any_fraction) {
+      Row<true>(turns, OwnPositions{positions}, magnitude, c, s);
+    } else {
+      Row<false>(turns, OwnPositions{positions}, magnitude, c, s);
     }
   });
 }

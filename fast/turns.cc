@@ -104,4 +104,23 @@ TurnPosition TurnPositionOf(double position) {
           static_cast<uint64_t>(std::nearbyint((size - whole) * 0x1p64)), position < 0};
 }
 
+void PairPositions::Set(std::span<const TurnPosition> row, std::span<const int64_t> axis) {
+  whole.resize(axis.size());
+  fraction.resize(axis.size());
+  any_fraction = false;
+  packed_.clear();
+  for (const TurnPosition& position : row) {
+    any_fraction |= position.fraction != 0;
+    const bool moves = position.whole != 0 || position.fraction != 0;
+    packed_.push_back(position.whole | uint64_t{moves} << 62 |
+                      uint64_t{moves && position.negative} << 63);
+  }
+  for (size_t pair = 0; pair < axis.size(); ++pair) {
+    whole[pair] = packed_[static_cast<size_t>(axis[pair])];
+  }
+  for (size_t pair = 0; any_fraction && pair < axis.size(); ++pair) {
+    fraction[pair] = row[static_cast<size_t>(axis[pair])].fraction;
+  }
+}
+
 }  // namespace posgauge::fast

@@ -35,6 +35,19 @@ struct TurnPosition {
   bool negative = false;
 };
 
+/// Positions of several axes as every pair meets its own, [pairs]: a 64-bit lane for every word.
+struct PairPositions {
+  std::vector<uint64_t> whole;     // 32 bits; bit 62 where the position is not 0, 63 where negative
+  std::vector<uint64_t> fraction;  // units of 2^-64; of no meaning where there is none at all
+  bool any_fraction = false;
+
+  /// From the position of one token on each axis, and the axis of each pair.
+  void Set(std::span<const TurnPosition> row, std::span<const int64_t> axis);
+
+ private:
+  std::vector<uint64_t> packed_;  // [axes]
+};
+
 /// Largest |position|: whole tokens fit 32 bits.
 inline constexpr double kLargestPosition = 0x1p32 - 1;
 

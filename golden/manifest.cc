@@ -28,9 +28,12 @@ void RequireShape(const Case& golden_case, const std::string& name,
           fmt::join(wanted, ", "), fmt::join(shape, ", "));
 }
 
-// Tokens of an input of positions, each finite.
-int64_t RequirePositions(const Case& golden_case, const std::string& name) {
-  RequireShape(golden_case, name, {-1});
+// Tokens of an input of positions, each finite: [tokens], or [tokens, axes] where there are
+// several.
+int64_t RequirePositions(const Scheme& scheme, const Case& golden_case, const std::string& name) {
+  std::vector<int64_t> wanted = {-1};
+  if (const int64_t axes = AxesOf(scheme).count; axes > 1) wanted.push_back(axes);
+  RequireShape(golden_case, name, wanted);
   const Tensor& positions = golden_case.inputs.at(name);
   for (double position : positions.Values()) {
     Require(std::isfinite(position), "{}: {} must be finite, got {}", golden_case.id, name,
@@ -193,20 +196,21 @@ void CheckInputs(const Scheme& scheme, const Case& golden_case) {
     case Quantity::magnitude:
       break;
     case Quantity::table:
-      RequirePositions(golden_case, "positions");
+      RequirePositions(scheme, golden_case, "positions");
       break;
     case Quantity::rotate:
     case Quantity::rotate_backward:
-      RequireRows(scheme, golden_case, "x", RequirePositions(golden_case, "positions"));
+      RequireRows(scheme, golden_case, "x", RequirePositions(scheme, golden_case, "positions"));
       break;
     case Quantity::embed:
-      RequireShape(golden_case, "x", {RequirePositions(golden_case, "positions"), WidthOf(scheme)});
+      RequireShape(golden_case, "x",
+                   {RequirePositions(scheme, golden_case, "positions"), WidthOf(scheme)});
       break;
     case Quantity::scores: {
-      const int64_t heads =
-          RequireRows(scheme, golden_case, "q", RequirePositions(golden_case, "query_positions"));
-      const int64_t key_heads =
-          RequireRows(scheme, golden_case, "k", RequirePositions(golden_case, "key_positions"));
+      const int64_t heads = RequireRows(scheme, golden_case, "q",
+                                        RequirePositions(scheme, golden_case, "query_positions"));
+      const int64_t key_heads = RequireRows(scheme, golden_case, "k",
+                                            RequirePositions(scheme, golden_case, "key_positions"));
       Require(heads == key_heads, "{}: q and k must have the same heads, got {} and {}",
               golden_case.id, heads, key_heads);
       RequireShape(golden_case, "scale", {1});

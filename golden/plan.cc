@@ -37,6 +37,21 @@ Tensor Vector(const JsonReader& reader) {
   return Tensor::FromValues(Dtype::f64, {static_cast<int64_t>(numbers.size())}, numbers);
 }
 
+// [tokens]; where positions have several axes [tokens, axes], from a list for each token.
+Tensor PositionVector(const JsonReader& reader, const Scheme& scheme) {
+  const int64_t axes = AxesOf(scheme).count;
+  if (axes == 1) return Vector(reader);
+  std::vector<double> numbers;
+  for (const JsonReader& token : reader.List()) {
+    const std::vector<double> row = Numbers(token);
+    token.Demand(static_cast<int64_t>(row.size()) == axes,
+                 "must be {} numbers, one an axis, got {}", axes, row.size());
+    numbers.insert(numbers.end(), row.begin(), row.end());
+  }
+  const auto tokens = static_cast<int64_t>(numbers.size()) / axes;
+  return Tensor::FromValues(Dtype::f64, {tokens, axes}, numbers);
+}
+
 // [tokens, heads, head_dim], or [tokens, width] of an addition, from the list of its elements or,
 // where the case has none, at random.
 Tensor Rows(const JsonReader& reader, const std::string& name, const Tensor& positions,
@@ -97,7 +112,7 @@ Case CaseFromPlan(const JsonReader& reader, const Scheme& scheme,
   std::vector<std::string> used = {"id", "quantity", "comment", "flags", "dtypes"};
   const auto positions = [&](const std::string& name) {
     reader.Demand(reader.Has(name), "must have the key {}", name);
-    golden_case.inputs[name] = Vector(reader[name]);
+    golden_case.inputs[name] = PositionVector(reader[name], scheme);
     used.push_back(name);
   };
   const auto rows = [&](const std::string& name, const std::string& of) {

@@ -153,9 +153,11 @@ namespace {
 
 LawCase KeepRows(const LawCase& c, size_t begin, size_t end) {
   LawCase kept = c;
+  const auto whole_rows = static_cast<size_t>(c.x.shape()[0]);
+  const size_t axes = c.positions.size() / whole_rows;
   const auto cut = [&](std::vector<double>& values) {
-    values = {values.begin() + static_cast<std::ptrdiff_t>(begin),
-              values.begin() + static_cast<std::ptrdiff_t>(end)};
+    values = {values.begin() + static_cast<std::ptrdiff_t>(begin * axes),
+              values.begin() + static_cast<std::ptrdiff_t>(end * axes)};
   };
   cut(kept.positions);
   cut(kept.others);
@@ -166,7 +168,7 @@ LawCase KeepRows(const LawCase& c, size_t begin, size_t end) {
     std::vector<int64_t> shape = whole.shape();
     shape[0] = rows;
     *tensor = Tensor(whole.dtype(), shape);
-    const size_t size = whole.size() / c.positions.size();
+    const size_t size = whole.size() / whole_rows;
     for (size_t i = 0; i < tensor->size(); ++i) tensor->SetBits(i, whole.Bits(begin * size + i));
   }
   return kept;
@@ -272,7 +274,7 @@ std::vector<LawCase> SimplerCases(const LawCase& c) {
   if (c.inputs.Find("positions") != nullptr) return SimplerRows(c);
   if (!c.inputs.tensors.empty()) return SimplerAttention(c);
   std::vector<LawCase> simpler;
-  const size_t rows = c.positions.size();
+  const auto rows = static_cast<size_t>(c.x.shape()[0]);
   if (rows > 1) {
     simpler.push_back(KeepRows(c, 0, rows / 2));
     simpler.push_back(KeepRows(c, rows / 2, rows));
@@ -282,22 +284,22 @@ std::vector<LawCase> SimplerCases(const LawCase& c) {
     simpler.push_back(KeepOneHead(c, head));
   }
   // Positions one at a time; sums and shifts of smaller positions stay in range once they are 0.
-  for (size_t row = 0; row < rows; ++row) {
+  for (size_t at = 0; at < c.positions.size(); ++at) {
     const auto set = [&](double position, double other, double shift) {
-      if (c.positions[row] == position && c.others[row] == other && c.shifts[row] == shift) return;
+      if (c.positions[at] == position && c.others[at] == other && c.shifts[at] == shift) return;
       LawCase changed = c;
-      changed.positions[row] = position;
-      changed.others[row] = other;
-      changed.shifts[row] = shift;
+      changed.positions[at] = position;
+      changed.others[at] = other;
+      changed.shifts[at] = shift;
       simpler.push_back(std::move(changed));
     };
-    for (double position : SimplerPositions(c.positions[row])) {
-      if (position >= 0) set(position, c.others[row], 0);
+    for (double position : SimplerPositions(c.positions[at])) {
+      if (position >= 0) set(position, c.others[at], 0);
     }
-    for (double other : SimplerPositions(c.others[row])) {
-      if (other >= 0) set(c.positions[row], other, 0);
+    for (double other : SimplerPositions(c.others[at])) {
+      if (other >= 0) set(c.positions[at], other, 0);
     }
-    set(c.positions[row], c.others[row], 0);
+    set(c.positions[at], c.others[at], 0);
   }
   // Vectors by eighths, to 0 and then to 1.
   for (Tensor LawCase::*vectors : {&LawCase::x, &LawCase::y}) {

@@ -1,6 +1,7 @@
 #include "posgauge/properties/independence_laws.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 
 #include "posgauge/properties/comparisons.h"
@@ -49,7 +50,7 @@ Verdict CompareRuns(const Subject& subject, const std::vector<double>& positions
   const RotaryBound bound = FixedFrequencyBound(subject);
   ForEachPair(subject.layout(), x, [&](const PairPlace& place) {
     const PairValue in = At(x, place);
-    const double position = positions[place.row];
+    const double position = PositionOf(subject, positions, place);
     const auto describe = [&] {
       return WitnessAt(subject, place, At(out, place), At(want, place));
     };
@@ -64,7 +65,7 @@ Verdict CompareRuns(const Subject& subject, const std::vector<double>& positions
     }
   });
   ForEachCopied(subject.layout(), x, [&](size_t row, int64_t head, int64_t channel, size_t index) {
-    comparisons.AddExact(positions[row], SameBits(out, want, index),
+    comparisons.AddExact(subject.axes().Farthest(positions, row), SameBits(out, want, index),
                          [&] { return CopyWitness(out, want, row, head, channel, index); });
   });
   return comparisons.Take();
@@ -78,7 +79,7 @@ Verdict CheckUntouchedChannels(const Subject& subject, const LawCase& c) {
   Comparisons comparisons;
   ForEachCopied(
       subject.layout(), c.x, [&](size_t row, int64_t head, int64_t channel, size_t index) {
-        comparisons.AddExact(c.positions[row], SameBits(out, c.x, index),
+        comparisons.AddExact(subject.axes().Farthest(c.positions, row), SameBits(out, c.x, index),
                              [&] { return CopyWitness(out, c.x, row, head, channel, index); });
       });
   return comparisons.Take();
@@ -97,13 +98,14 @@ void CompareUnchosen(const Subject& subject, const LawCase& c, const Tensor& bef
   ForEachPair(subject.layout(), c.x, [&](const PairPlace& place) {
     if (chosen(place)) return;
     comparisons.AddExact(
-        c.positions[place.row],
+        PositionOf(subject, c.positions, place),
         SameBits(before, after, place.first) && SameBits(before, after, place.second),
         [&] { return WitnessAt(subject, place, At(after, place), At(before, place)); });
   });
   ForEachCopied(
       subject.layout(), c.x, [&](size_t row, int64_t head, int64_t channel, size_t index) {
-        comparisons.AddExact(c.positions[row], SameBits(before, after, index),
+        comparisons.AddExact(subject.axes().Farthest(c.positions, row),
+                             SameBits(before, after, index),
                              [&] { return CopyWitness(after, before, row, head, channel, index); });
       });
 }
@@ -155,7 +157,7 @@ Verdict CheckNanIsolation(const Subject& subject, const LawCase& c) {
     });
     const Tensor out = subject.Rotate(c.positions, changed);
     ForEachPair(subject.layout(), c.x, [&](const PairPlace& place) {
-      const double position = c.positions[place.row];
+      const double position = PositionOf(subject, c.positions, place);
       if (!chosen(place) || position == 0) return;
       const PairValue y = At(out, place);
       const bool lawful = std::isnan(value) ? std::isnan(y.u) && std::isnan(y.v)
@@ -174,15 +176,16 @@ Verdict CompareTables(const Subject& subject, const std::vector<double>& positio
   const auto pairs = static_cast<size_t>(subject.layout().Pairs());
   for (size_t i = 0; i < once.cos.size(); ++i) {
     const bool same = SameBits(once.cos, again.cos, i) && SameBits(once.sin, again.sin, i);
-    comparisons.AddExact(positions[i / pairs], same, [&] {
-      return Witness{.where = fmt::format(
-                         "entry {} ({})", i,
-                         NameOfPair(subject, static_cast<int64_t>(i) % subject.layout().Pairs())),
-                     .got = fmt::format("cos {}, sin {}", HexFloat(again.cos.Value(i)),
-                                        HexFloat(again.sin.Value(i))),
-                     .want = fmt::format("cos {}, sin {}", HexFloat(once.cos.Value(i)),
-                                         HexFloat(once.sin.Value(i)))};
-    });
+    comparisons.AddExact(
+        PositionOf(subject, positions, i / pairs, static_cast<int64_t>(i % pairs)), same, [&] {
+          return Witness{.where = fmt::format("entry {} ({})", i,
+                                              NameOfPair(subject, static_cast<int64_t>(i) %
+                                                                      subject.layout().Pairs())),
+                         .got = fmt::format("cos {}, sin {}", HexFloat(again.cos.Value(i)),
+                                            HexFloat(again.sin.Value(i))),
+                         .want = fmt::format("cos {}, sin {}", HexFloat(once.cos.Value(i)),
+                                             HexFloat(once.sin.Value(i)))};
+        });
   }
   return comparisons.Take();
 }
@@ -241,13 +244,14 @@ Verdict CheckHeadPermutation(const Subject& subject, const LawCase& c) {
 }
 
 Verdict CheckTokenPermutation(const Subject& subject, const LawCase& c) {
-  if (c.positions.size() < 2) throw Unsupported("one token has no order");
-  const std::vector<size_t> order = Permutation(c.positions.size(), c.seed, "tokens");
+  const size_t rows = subject.axes().Tokens(c.positions);
+  if (rows < 2) throw Unsupported("one token has no order");
+  const std::vector<size_t> order = Permutation(rows, c.seed, "tokens");
   const size_t size = RowSize(c.x);
   Tensor permuted = c.x, back = c.x;
   std::vector<double> positions;
   for (size_t row = 0; row < order.size(); ++row) {
-    positions.push_back(c.positions[order[row]]);
+    std::ranges::copy(subject.axes().Row(c.positions, order[row]), std::back_inserter(positions));
     CopyElements(c.x, order[row] * size, permuted, row * size, size);
   }
   const Tensor out = subject.Rotate(positions, permuted);
@@ -259,13 +263,15 @@ Verdict CheckTokenPermutation(const Subject& subject, const LawCase& c) {
 }
 
 Verdict CheckChunking(const Subject& subject, const LawCase& c) {
-  const size_t rows = c.positions.size();
+  const size_t rows = subject.axes().Tokens(c.positions);
   if (rows < 2) throw Unsupported("one token cannot be cut");
   const size_t cut = 1 + Random(c.seed, "cut").Below(rows - 1);
   Tensor joined = c.x;
   const auto run = [&](size_t begin, size_t end) {
-    const std::vector<double> positions(c.positions.begin() + static_cast<std::ptrdiff_t>(begin),
-                                        c.positions.begin() + static_cast<std::ptrdiff_t>(end));
+    const int64_t axes = subject.axes().count;
+    const std::vector<double> positions(
+        c.positions.begin() + static_cast<std::ptrdiff_t>(begin) * axes,
+        c.positions.begin() + static_cast<std::ptrdiff_t>(end) * axes);
     Tensor part(c.x.dtype(), {static_cast<int64_t>(end - begin), c.x.shape()[1], c.x.shape()[2]});
     CopyElements(c.x, begin * RowSize(c.x), part, 0, part.size());
     const Tensor out = subject.Rotate(positions, part);

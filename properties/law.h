@@ -12,9 +12,10 @@ namespace posgauge {
 /// What a law is tried on. Every row has its own positions and vectors, so that rows can be left
 /// out, permuted and cut into chunks.
 struct LawCase {
-  std::vector<double> positions;  // tokens, one a row
-  std::vector<double> others;     // a second position for every row: a key's, or a further step
-  std::vector<double> shifts;     // tokens that a law may add to both
+  // Tokens, one number a row; where positions have several axes [rows, axes], as the other two.
+  std::vector<double> positions;
+  std::vector<double> others;  // a second position for every row: a key's, or a further step
+  std::vector<double> shifts;  // tokens that a law may add to both
   Tensor x,
       y;  // of the kernel's io dtype: [rows, heads, head_dim], or [rows, width] to be added to
   double alpha = 1, beta = 1;  // factors of a linear combination, powers of two

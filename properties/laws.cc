@@ -7,6 +7,7 @@
 #include "posgauge/properties/addition_laws.h"
 #include "posgauge/properties/all.h"
 #include "posgauge/properties/attention_laws.h"
+#include "posgauge/properties/axis_laws.h"
 #include "posgauge/properties/independence_laws.h"
 #include "posgauge/properties/rotation_laws.h"
 #include "posgauge/properties/row_laws.h"
@@ -73,6 +74,7 @@ std::vector<Law> KindLaws(const Scheme& scheme) {
   std::vector<Law> laws = RotationLaws();
   Append(laws, IndependenceLaws());
   Append(laws, TableLaws());
+  if (AxesOf(scheme).count > 1) Append(laws, AxisLaws());
   // Where every channel rotates there is none to leave alone.
   const Rotary& layout = RotaryOf(scheme);
   if (layout.rotary_dim == layout.head_dim) {

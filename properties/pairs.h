@@ -33,6 +33,16 @@ void ForEachPair(const Rotary& layout, const Tensor& x, Visit visit) {
   }
 }
 
+/// The position that a pair counts: that of its row, on its axis where there are several.
+inline double PositionOf(const Subject& subject, const std::vector<double>& positions, size_t row,
+                         int64_t pair) {
+  return subject.axes().At(positions, row, pair);
+}
+inline double PositionOf(const Subject& subject, const std::vector<double>& positions,
+                         const PairPlace& place) {
+  return PositionOf(subject, positions, place.row, place.pair);
+}
+
 /// The two numbers of a pair.
 struct PairValue {
   double u = 0, v = 0;

@@ -50,17 +50,19 @@ Verdict CheckRelativeInvariance(const Subject& subject, const LawCase& c) {
       return a * norm_x * b_y + a * norm_y * b_x + b_x * b_y;
     };
     const DoubleDouble before = score(q, k), after = score(q_shifted, k_shifted);
-    const size_t row = place.row;
     const double size = a * a * norm_x * norm_y;
     const double error = std::fabs((after - before).high) - 8 * kMeasuringError * size;
     comparisons.Add(
-        c.positions[row], error > 0 || std::isnan(error) ? error : 0,
-        allowed(c.positions[row], c.others[row]) + allowed(shifted[row], others_shifted[row]), size,
-        [&] {
+        PositionOf(subject, c.positions, place), error > 0 || std::isnan(error) ? error : 0,
+        allowed(PositionOf(subject, c.positions, place), PositionOf(subject, c.others, place)) +
+            allowed(PositionOf(subject, shifted, place),
+                    PositionOf(subject, others_shifted, place)),
+        size, [&] {
           const double unit = std::ldexp(1.0, -scale_x - scale_y);
           Witness witness = WitnessAt(subject, place, {}, {});
-          witness.where += fmt::format(", query at {}, key at {}, both moved by {}",
-                                       c.positions[row], c.others[row], c.shifts[row]);
+          witness.where += fmt::format(
+              ", query at {}, key at {}, both moved by {}", PositionOf(subject, c.positions, place),
+              PositionOf(subject, c.others, place), PositionOf(subject, c.shifts, place));
           witness.got = fmt::format("{:.17g}", after.high * unit);
           witness.want = fmt::format("{:.17g}", before.high * unit);
           return witness;
@@ -80,7 +82,7 @@ Verdict CheckNorm(const Subject& subject, const LawCase& c) {
   ForEachPair(subject.layout(), c.x, [&](const PairPlace& place) {
     const PairValue x = At(c.x, place), y = At(out, place);
     if (!IsFinite(x)) return;
-    const double position = c.positions[place.row];
+    const double position = PositionOf(subject, c.positions, place);
     const int scale = -ExponentOf(x);
     const PairValue xs = Scaled(x, scale), ys = Scaled(y, scale);
     const DoubleDouble squares = Dot(ys, ys) - a * a * Dot(xs, xs);
@@ -152,17 +154,18 @@ Verdict CheckComposition(const Subject& subject, const LawCase& c) {
   ForEachPair(subject.layout(), c.x, [&](const PairPlace& place) {
     const PairValue x = At(c.x, place), got = At(w, place), want = At(v, place);
     if (!IsFinite(x)) return;
-    const double r = Norm(x), position = c.positions[place.row];
+    const double r = Norm(x), position = PositionOf(subject, c.positions, place);
     const auto allowed = [&](double at, double norm) {
       return PairBound(bound, at, place.pair, norm);
     };
     comparisons.Add(
         position, Distance(got, a, want),
-        a.high * allowed(position, r) + allowed(c.others[place.row], Norm(At(z, place))) +
-            a.high * allowed(sums[place.row], r),
+        a.high * allowed(position, r) +
+            allowed(PositionOf(subject, c.others, place), Norm(At(z, place))) +
+            a.high * allowed(PositionOf(subject, sums, place), r),
         a.high * a.high * r, [&] {
           Witness witness = WitnessAt(subject, place, got, {a.high * want.u, a.high * want.v});
-          witness.where += fmt::format(", then {} further", c.others[place.row]);
+          witness.where += fmt::format(", then {} further", PositionOf(subject, c.others, place));
           return witness;
         });
   });
@@ -180,7 +183,7 @@ Verdict CheckInverse(const Subject& subject, const LawCase& c) {
   ForEachPair(subject.layout(), c.x, [&](const PairPlace& place) {
     const PairValue x = At(c.x, place), got = At(w, place);
     if (!IsFinite(x)) return;
-    const double position = c.positions[place.row];
+    const double position = PositionOf(subject, c.positions, place);
     comparisons.Add(
         position, Distance(got, a_squared, x),
         a.high * PairBound(bound, position, place.pair, Norm(x)) +
@@ -245,7 +248,7 @@ Verdict CheckLinearity(const Subject& subject, const LawCase& c) {
     const PairValue in_sum = At(split.sum, place), in_x = At(split.x, place),
                     in_y = At(split.y, place);
     if (!IsFinite(in_sum) || !IsFinite(in_x) || !IsFinite(in_y)) return;
-    const double position = c.positions[place.row];
+    const double position = PositionOf(subject, c.positions, place);
     if (std::isinf(own.Angle(position, place.pair))) return;
     const PairValue got = At(sum, place), out_x = At(x, place), out_y = At(y, place);
     const auto difference = [&](double s, double of_x, double of_y) {
@@ -288,7 +291,7 @@ Verdict CheckAdjoint(const Subject& subject, const LawCase& c) {
     const PairValue xs = Scaled(x, scale_x), ys = Scaled(y, scale_y);
     const DoubleDouble left = Dot(Scaled(At(rx, place), scale_x), ys);
     const DoubleDouble right = Dot(xs, Scaled(At(ry, place), scale_y));
-    const double position = c.positions[place.row];
+    const double position = PositionOf(subject, c.positions, place);
     const double size = subject.magnitude() * Norm(xs) * Norm(ys);
     const double error = std::fabs((left - right).high) - 8 * kMeasuringError * size;
     const double allowed =
@@ -314,7 +317,7 @@ Verdict CheckBackward(const Subject& subject, const LawCase& c) {
   ForEachPair(subject.layout(), c.x, [&](const PairPlace& place) {
     const PairValue x = At(c.x, place);
     if (!IsFinite(x)) return;
-    const double position = c.positions[place.row], r = Norm(x);
+    const double position = PositionOf(subject, c.positions, place), r = Norm(x);
     comparisons.Add(position, Distance(At(out, place), {1, 0}, At(want, place)),
                     PairBound(subject.bound(), -position, place.pair, r) +
                         PairBound(transpose.bound(), position, place.pair, r),

@@ -68,14 +68,16 @@ void FillPlain(Kind kind, Tensor& x, size_t start, size_t size, Random& random) 
   }
 }
 
-void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t start,
+// `position` is that of one row, [axes].
+void Fill(const Subject& subject, Positions position, Kind kind, Tensor& x, size_t start,
           Random& random) {
   const Rotary& layout = subject.layout();
   FillPlain(kind, x, start, static_cast<size_t>(layout.head_dim), random);
   if (kind != Kind::cancelling) return;
   for (int64_t pair = 0; pair < layout.Pairs(); ++pair) {
     // (sin, cos): u cos - v sin cancels; (cos, -sin): u sin + v cos does.
-    const double angle = position * subject.frequencies()[static_cast<size_t>(pair)];
+    const double angle =
+        subject.axes().At(position, 0, pair) * subject.frequencies()[static_cast<size_t>(pair)];
     const double size = Generic(random, 7);
     const bool swap = random.Bits() % 2 == 0;
     const auto [first, second] = layout.Channels(pair);
@@ -88,10 +90,12 @@ void Fill(const Subject& subject, double position, Kind kind, Tensor& x, size_t 
 Tensor DrawHeads(const Subject& subject, const std::vector<double>& positions, const CasePlan& plan,
                  Random& random) {
   const Rotary& layout = subject.layout();
-  Tensor x(subject.io(), {static_cast<int64_t>(positions.size()), plan.heads, layout.head_dim});
+  const size_t rows = subject.axes().Tokens(positions);
+  Tensor x(subject.io(), {static_cast<int64_t>(rows), plan.heads, layout.head_dim});
   const uint64_t kinds = plan.any_bits ? 5 : 4;
   size_t start = 0;
-  for (double position : positions) {
+  for (size_t row = 0; row < rows; ++row) {
+    const Positions position = subject.axes().Row(positions, row);
     for (int64_t head = 0; head < plan.heads; ++head) {
       const auto turn = static_cast<uint64_t>(head) + (plan.heads < 4 ? random.Below(kinds) : 0);
       Fill(subject, position, static_cast<Kind>(turn % kinds), x, start, random);
@@ -252,8 +256,7 @@ LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, in
   }
   const std::vector<double> special = SpecialPositions(subject.scheme(), largest);
   LawCase drawn;
-  for (int64_t row = 0; row < plan.rows; ++row) {
-    const bool at_end = number == 0 && row == 0;
+  const auto draw = [&](bool at_end) {
     const double position = at_end ? largest : DrawPosition(special, 0, largest, random);
     const double other = DrawPosition(special, position, largest - position, random);
     // Down as far as the smaller of the two, up as far as the larger one allows.
@@ -263,6 +266,28 @@ LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, in
     drawn.positions.push_back(position);
     drawn.others.push_back(other);
     drawn.shifts.push_back(shift);
+  };
+  const int64_t axes = IsRotary(subject.scheme()) ? subject.axes().count : 1;
+  for (int64_t row = 0; row < plan.rows; ++row) {
+    // On every axis its own, or the same on all as text has it, or on the first of them alone.
+    const uint64_t kind = axes == 1 ? 0 : random.Below(4);
+    for (int64_t axis = 0; axis < axes; ++axis) {
+      if (axis == 0 || kind >= 2) {
+        draw(number == 0 && row == 0);
+        continue;
+      }
+      for (std::vector<double>* of : {&drawn.positions, &drawn.others, &drawn.shifts}) {
+        of->push_back(kind == 0 ? of->back() : 0.0);
+      }
+    }
+    // The axis that moves alone is any.
+    if (kind == 1) {
+      const auto from = static_cast<size_t>(row * axes);
+      const size_t to = from + random.Below(static_cast<uint64_t>(axes));
+      for (std::vector<double>* of : {&drawn.positions, &drawn.others, &drawn.shifts}) {
+        std::swap((*of)[from], (*of)[to]);
+      }
+    }
   }
   drawn.x = DrawVectors(subject, drawn.positions, plan, random);
   drawn.y = DrawVectors(subject, drawn.others, plan, random);

@@ -1,6 +1,7 @@
 #include "posgauge/properties/table_laws.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "posgauge/properties/comparisons.h"
 #include "posgauge/properties/law_bounds.h"
@@ -16,7 +17,7 @@ namespace {
 template <class Visit>
 void ForEachEntry(const Subject& subject, const std::vector<double>& positions, Visit visit) {
   size_t index = 0;
-  for (size_t row = 0; row < positions.size(); ++row) {
+  for (size_t row = 0; row < subject.axes().Tokens(positions); ++row) {
     for (int64_t pair = 0; pair < subject.layout().Pairs(); ++pair) visit(row, pair, index++);
   }
 }
@@ -43,7 +44,7 @@ Verdict CheckNorm(const Subject& subject, const LawCase& c) {
   const DoubleDouble a = MagnitudeOf(subject);
   Comparisons comparisons;
   ForEachEntry(subject, c.positions, [&](size_t row, int64_t pair, size_t index) {
-    const double position = c.positions[row];
+    const double position = PositionOf(subject, c.positions, row, pair);
     const PairValue entry = At(table, index);
     const DoubleDouble squares = Dot(entry, entry) - a * a;
     const double error = std::fabs(squares.high) / (std::hypot(entry.u, entry.v) + a.high) -
@@ -59,7 +60,7 @@ Verdict CheckNorm(const Subject& subject, const LawCase& c) {
 
 // cos 0 = 1 and sin 0 = 0 in every arithmetic; a magnitude other than 1 is rounded.
 Verdict CheckPositionZero(const Subject& subject, const LawCase&) {
-  const std::vector<double> zero(1, 0.0);
+  const std::vector<double> zero(static_cast<size_t>(subject.axes().count), 0.0);
   const TablePair table = subject.Table(zero);
   const RotaryBound bound = FixedAngleBound(subject);
   const DoubleDouble a = MagnitudeOf(subject);
@@ -102,16 +103,19 @@ Verdict CheckAddition(const Subject& subject, const LawCase& c) {
     const PairValue sum = At(both, index);
     const double error =
         std::hypot((product[0] - a * sum.u).high, (product[1] - a * sum.v).high) * (1 - 0x1p-50);
-    const double b_first = EntryBound(bound, c.positions[row], pair);
-    const double b_second = EntryBound(bound, c.others[row], pair);
-    comparisons.Add(c.positions[row], error,
-                    a.high * (b_first + b_second + EntryBound(bound, sums[row], pair)) +
+    const double b_first = EntryBound(bound, PositionOf(subject, c.positions, row, pair), pair);
+    const double b_second = EntryBound(bound, PositionOf(subject, c.others, row, pair), pair);
+    comparisons.Add(PositionOf(subject, c.positions, row, pair), error,
+                    a.high * (b_first + b_second +
+                              EntryBound(bound, PositionOf(subject, sums, row, pair), pair)) +
                         b_first * b_second + 8 * kMeasuringError * a.high * a.high,
                     a.high * a.high, [&] {
                       Witness witness =
                           EntryWitness(subject, pair, got, Text({a.high * sum.u, a.high * sum.v}));
                       witness.where += fmt::format(", rows {} and {} against row {}",
-                                                   c.positions[row], c.others[row], sums[row]);
+                                                   PositionOf(subject, c.positions, row, pair),
+                                                   PositionOf(subject, c.others, row, pair),
+                                                   PositionOf(subject, sums, row, pair));
                       return witness;
                     });
   });
@@ -128,35 +132,41 @@ Verdict CheckParity(const Subject& subject, const LawCase& c) {
   ForEachEntry(subject, c.positions, [&](size_t row, int64_t pair, size_t index) {
     const PairValue entry = At(table, index), got = At(mirrored, index);
     const PairValue want{entry.u, -entry.v};
-    comparisons.Add(
-        -c.positions[row], Distance(got, {1, 0}, want),
-        EntryBound(bound, c.positions[row], pair) + EntryBound(bound, -c.positions[row], pair),
-        subject.magnitude(), [&] { return EntryWitness(subject, pair, got, Text(want)); });
+    comparisons.Add(-PositionOf(subject, c.positions, row, pair), Distance(got, {1, 0}, want),
+                    EntryBound(bound, PositionOf(subject, c.positions, row, pair), pair) +
+                        EntryBound(bound, -PositionOf(subject, c.positions, row, pair), pair),
+                    subject.magnitude(),
+                    [&] { return EntryWitness(subject, pair, got, Text(want)); });
   });
   return comparisons.Take();
 }
 
 // A row alone, after and before others.
 Verdict CheckRows(const Subject& subject, const LawCase& c) {
-  const std::vector<double> reversed(c.positions.rbegin(), c.positions.rend());
+  const size_t rows = subject.axes().Tokens(c.positions);
+  std::vector<double> reversed;
+  for (size_t row = rows; row-- > 0;) {
+    std::ranges::copy(subject.axes().Row(c.positions, row), std::back_inserter(reversed));
+  }
   const TablePair table = subject.Table(c.positions), again = subject.Table(reversed);
   const RotaryBound bound = FixedFrequencyBound(subject);
   const bool same_bits = subject.info().Declares("chunking");
   const auto pairs = static_cast<size_t>(subject.layout().Pairs());
   Comparisons comparisons;
   ForEachEntry(subject, c.positions, [&](size_t row, int64_t pair, size_t index) {
-    const size_t mirrored = (c.positions.size() - 1 - row) * pairs + static_cast<size_t>(pair);
+    const size_t mirrored = (rows - 1 - row) * pairs + static_cast<size_t>(pair);
     const PairValue want = At(table, index), got = At(again, mirrored);
     const auto describe = [&] { return EntryWitness(subject, pair, got, Text(want)); };
     if (same_bits) {
-      comparisons.AddExact(c.positions[row],
+      comparisons.AddExact(PositionOf(subject, c.positions, row, pair),
                            table.cos.Bits(index) == again.cos.Bits(mirrored) &&
                                table.sin.Bits(index) == again.sin.Bits(mirrored),
                            describe);
       return;
     }
-    comparisons.Add(c.positions[row], Distance(got, {1, 0}, want),
-                    2 * EntryBound(bound, c.positions[row], pair), subject.magnitude(), describe);
+    comparisons.Add(PositionOf(subject, c.positions, row, pair), Distance(got, {1, 0}, want),
+                    2 * EntryBound(bound, PositionOf(subject, c.positions, row, pair), pair),
+                    subject.magnitude(), describe);
   });
   return comparisons.Take();
 }

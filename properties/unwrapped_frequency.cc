@@ -44,8 +44,17 @@ struct Angle {
 // atan2 of two rounded dot products, each within a few 2^-53 of the norms.
 constexpr double kAtanError = 0x1p-48;
 
+// Every pair counts the same position, whatever its axis.
+std::vector<double> OnEveryAxis(const Subject& subject, const std::vector<double>& positions) {
+  std::vector<double> on_every_axis;
+  for (double position : positions) {
+    on_every_axis.insert(on_every_axis.end(), static_cast<size_t>(subject.axes().count), position);
+  }
+  return on_every_axis;
+}
+
 std::vector<Angle> AnglesOfTable(const Subject& subject, const std::vector<double>& positions) {
-  const TablePair table = subject.Table(positions);
+  const TablePair table = subject.Table(OnEveryAxis(subject, positions));
   const RotaryBound bound = FixedAngleBound(subject);
   std::vector<Angle> angles;
   for (size_t at = 0; at < positions.size(); ++at) {
@@ -69,7 +78,7 @@ std::vector<Angle> AnglesOfRotation(const Subject& subject, const std::vector<do
     // Both components in [1, 2): no pair is small beside its rounding.
     x.Set(i, random.Bits() % 2 == 0 ? 1 + random.Uniform() : -1 - random.Uniform());
   }
-  const Tensor out = subject.Rotate(positions, x);
+  const Tensor out = subject.Rotate(OnEveryAxis(subject, positions), x);
   const RotaryBound bound = FixedAngleBound(subject);
   const double turn = subject.info().quantity == "rotate_backward" ? -1 : 1;
   std::vector<Angle> angles;

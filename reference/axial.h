@@ -11,8 +11,8 @@ template <class R>
 Rotation<R> Exact(const Params& params) {
   Rotation<R> rotation;
   for (int64_t i = 0; i < params.rotary.Pairs(); ++i) {
-    const auto [numerator, denominator] = params.ExponentOf(i);
-    rotation.frequency.push_back(RationalPower(R(params.rotary.base), -numerator, denominator));
+    const auto [index, pairs] = params.ExponentOf(i);
+    rotation.frequency.push_back(RationalPower(R(params.rotary.base), -index, pairs));
   }
   return rotation;
 }

@@ -11,16 +11,17 @@
 
 namespace posgauge {
 
-/// Positions in tokens. Any finite binary64 number, so all of int32 and float, and int64 to 2^53.
+/// Positions in tokens, of a rotation over several axes [tokens, axes] in C order. Any finite
+/// binary64 number, so all of int32 and float, and int64 to 2^53.
 using Positions = std::span<const double>;
 
-/// cos and sin rows, each [positions, pairs], the scheme's magnitude included.
+/// cos and sin rows, each [tokens, pairs], the scheme's magnitude included.
 struct RoundedTable {
   RoundedValues cos, sin;
 };
 
 /// A table with every entry enclosed: |high + low - real value| <= radius. Without magnitude, so
-/// that all values lie in [-1, 1]. Each [positions, pairs].
+/// that all values lie in [-1, 1]. Each [tokens, pairs].
 struct EnclosedTable {
   std::vector<DoubleDouble> cos, sin;
   double radius = 0;
@@ -40,6 +41,9 @@ struct EnclosedValues {
 /// keeps the sign of the input it comes from at angle zero and is +0 elsewhere, in scores too. A
 /// pair with a NaN or an infinity in the input gives NaN in both channels (at angle zero the finite
 /// partner of such a channel too).
+///
+/// Where positions have several axes each pair is a rotation by the position on its own axis;
+/// everything else is as with one. Throws ParameterError where positions are not whole tokens.
 class ExactRotation {
  public:
   /// Opaque; for this room's own files.
@@ -53,9 +57,10 @@ class ExactRotation {
   /// From given frequencies (radians per token, [pairs]) and magnitude, taken as exact numbers: the
   /// truth for a kernel that is handed them. Throws ParameterError on a wrong count.
   ExactRotation(const Rotary& layout, std::span<const DoubleDouble> frequencies,
-                DoubleDouble magnitude);
+                DoubleDouble magnitude, Axes axes = {});
 
   const Rotary& layout() const;
+  const Axes& axes() const;
 
   /// True where the magnitude is the number 1.
   bool IsPure() const;
@@ -70,10 +75,10 @@ class ExactRotation {
   /// g(s, mscale_all_dim)^2, for `none` g(s, mscale)^2 if given; otherwise 1.
   RoundedValues SoftmaxMultiplier(Dtype dtype) const;
 
-  /// a cos(p w), a sin(p w), [positions, pairs].
+  /// a cos(p w), a sin(p w), [tokens, pairs].
   RoundedTable Table(Positions positions, Dtype dtype) const;
 
-  /// x and the result [positions, heads, head_dim]; channels that do not rotate are rounded copies.
+  /// x and the result [tokens, heads, head_dim]; channels that do not rotate are rounded copies.
   RoundedValues Rotate(Positions positions, std::span<const double> x, int64_t heads,
                        Dtype dtype) const;
 

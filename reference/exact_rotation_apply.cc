@@ -14,8 +14,8 @@ namespace posgauge {
 
 namespace {
 
-// Positions whose rows are held at once.
-constexpr size_t kPositionsAtOnce = 2048;
+// Tokens whose rows are held at once.
+constexpr int64_t kTokensAtOnce = 2048;
 
 // u a + v b. Off by less than (|u| + |v|) 2^-103 where |a|, |b| <= 1 and low parts are at most
 // 2^-53: the products' low halves are exact, sums of terms up to 2^-53 (|u| + |v|) round five times
@@ -78,7 +78,7 @@ class RotateRows {
   }
 
   void Row(const EnclosedTable& table, int64_t table_row, int64_t row) {
-    const double position = positions_[static_cast<size_t>(row / heads_)];
+    const auto token = static_cast<size_t>(row / heads_);
     const int64_t start = row * layout_.head_dim;
     for (int64_t channel = 0; channel < layout_.head_dim; ++channel) {
       const int64_t inside = channel - layout_.rotary_offset;
@@ -88,6 +88,7 @@ class RotateRows {
       const auto [first, second] = layout_.Channels(pair);
       const double u = x_[static_cast<size_t>(start + first)];
       const double v = x_[static_cast<size_t>(start + second)];
+      const double position = state_.axes.At(positions_, token, pair);
       if (!std::isfinite(u) || !std::isfinite(v)) {
         const Decided nan{std::numeric_limits<double>::quiet_NaN(), 0, Proof::exact};
         collector_.Set(start + first, nan, 53);
@@ -153,16 +154,18 @@ class RotateRows {
 
 RoundedValues ExactRotation::RotateBy(double angle_sign, Positions positions,
                                       std::span<const double> x, int64_t heads, Dtype dtype) const {
-  RequirePositions(positions);
-  const auto tokens = static_cast<int64_t>(positions.size());
+  RequirePositions(axes(), positions);
+  const auto tokens = static_cast<int64_t>(axes().Tokens(positions));
   Require(heads >= 0 && static_cast<int64_t>(x.size()) == tokens * heads * layout().head_dim,
-          "x must be [positions {}, heads {}, head_dim {}], got {} values", tokens, heads,
+          "x must be [tokens {}, heads {}, head_dim {}], got {} values", tokens, heads,
           layout().head_dim, x.size());
   RotateRows rows(*state_, positions, x, heads, angle_sign, dtype);
-  for (size_t first = 0; first < positions.size(); first += kPositionsAtOnce) {
-    const Positions some =
-        positions.subspan(first, std::min(kPositionsAtOnce, positions.size() - first));
-    rows.Run(EncloseTable(some), static_cast<int64_t>(first), static_cast<int64_t>(some.size()));
+  const auto count = static_cast<size_t>(axes().count);
+  for (int64_t first = 0; first < tokens; first += kTokensAtOnce) {
+    const int64_t some = std::min(kTokensAtOnce, tokens - first);
+    rows.Run(EncloseTable(positions.subspan(static_cast<size_t>(first) * count,
+                                            static_cast<size_t>(some) * count)),
+             first, some);
   }
   return rows.Take();
 }
@@ -180,10 +183,10 @@ RoundedValues ExactRotation::RotateBackward(Positions positions, std::span<const
 RoundedValues ExactRotation::Scores(Positions query_positions, Positions key_positions,
                                     std::span<const double> q, std::span<const double> k,
                                     int64_t heads, double scale, Dtype dtype) const {
-  RequirePositions(query_positions);
-  RequirePositions(key_positions);
-  const auto queries = static_cast<int64_t>(query_positions.size());
-  const auto keys = static_cast<int64_t>(key_positions.size());
+  RequirePositions(axes(), query_positions);
+  RequirePositions(axes(), key_positions);
+  const auto queries = static_cast<int64_t>(axes().Tokens(query_positions));
+  const auto keys = static_cast<int64_t>(axes().Tokens(key_positions));
   const int64_t head_dim = layout().head_dim;
   Require(heads >= 0 && static_cast<int64_t>(q.size()) == queries * heads * head_dim &&
               static_cast<int64_t>(k.size()) == keys * heads * head_dim,
@@ -201,9 +204,13 @@ RoundedValues ExactRotation::Scores(Positions query_positions, Positions key_pos
     const std::span<const double> k_row = k.subspan(
         static_cast<size_t>((key * heads + head) * head_dim), static_cast<size_t>(head_dim));
     const int64_t at = (head * queries + query) * keys + key;
-    const double p = query_positions[static_cast<size_t>(query)];
-    const double t = key_positions[static_cast<size_t>(key)];
-    if (p == t && IsPure()) {
+    const Positions p = axes().Row(query_positions, static_cast<size_t>(query));
+    const Positions t = axes().Row(key_positions, static_cast<size_t>(key));
+    bool apart = false;  // on an axis that turns anything
+    for (size_t axis = 0; axis < p.size(); ++axis) {
+      apart |= p[axis] != t[axis] && !state_->pairs_of[axis].empty();
+    }
+    if (!apart && IsPure()) {
       // A plain dot product: rational, so that ties happen and no precision need end Ziv's loop.
       ExactSum sum;
       for (size_t channel = 0; channel < q_row.size(); ++channel) {
@@ -212,19 +219,22 @@ RoundedValues ExactRotation::Scores(Positions query_positions, Positions key_pos
       collector.Set(at, sum.Round(collector.format(), collector.with_distance()), 53);
       return;
     }
-    // <R(p) q, R(t) k> depends on t - p only:  per pair, as complex numbers,
+    // <R(p) q, R(t) k> depends on t - p only, of the pair's axis:  per pair, as complex numbers,
     //   Re(conj(q) k e^(i (t-p) w)) = (q0 k0 + q1 k1) cos - (q0 k1 - q1 k0) sin.
     Settle<1>(state_->ladder, {&collector}, {at},
               [&]<class I>(const Rotation<I>& rotation) -> std::array<I, 1> {
                 const auto product = [&](int64_t a, int64_t b) {
                   return I(q_row[static_cast<size_t>(a)]) * I(k_row[static_cast<size_t>(b)]);
                 };
-                const I offset = I(t) - I(p);
+                std::vector<I> offset;  // [axes]
+                for (size_t axis = 0; axis < p.size(); ++axis) {
+                  offset.push_back(I(t[axis]) - I(p[axis]));
+                }
                 I rotated(0), rest(0);
                 for (int64_t pair = 0; pair < layout().Pairs(); ++pair) {
                   const auto [a, b] = layout().Channels(pair);
-                  const auto [cos, sin] =
-                      CosSin(offset * rotation.frequency[static_cast<size_t>(pair)]);
+                  const auto [cos, sin] = CosSin(offset[static_cast<size_t>(axes().Of(pair))] *
+                                                 rotation.frequency[static_cast<size_t>(pair)]);
                   rotated = rotated + (product(a, a) + product(b, b)) * cos -
                             (product(a, b) - product(b, a)) * sin;
                 }

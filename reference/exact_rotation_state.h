@@ -7,9 +7,11 @@ namespace posgauge {
 
 /// What ExactRotation holds; for its own source files.
 struct ExactRotation::State {
-  State(RotationLadder::Source source, const Rotary& layout);
+  State(RotationLadder::Source source, const Rotary& layout, Axes axes);
 
   RotationLadder ladder;
+  Axes axes;
+  std::vector<std::vector<int64_t>> pairs_of;  // [axes]: the pairs that count each
   mutable RowCache rows;
   EnclosedValues magnitude;  // [1]
   bool pure;                 // the magnitude is the number 1
@@ -32,8 +34,8 @@ std::array<I, 2> Turn(const Rotation<I>& rotation, size_t pair, const I& positio
   return {rotation.magnitude * cos, rotation.magnitude * sin};
 }
 
-/// Throws ParameterError unless every position is finite.
-void RequirePositions(Positions positions);
+/// Throws ParameterError unless every position is finite and there are whole tokens of them.
+void RequirePositions(const Axes& axes, Positions positions);
 
 // Work below which a second thread does not pay: about a millisecond of sines.
 inline constexpr int64_t kValuesPerThread = 512;

@@ -37,7 +37,8 @@ enum class StreamPath { rows, direct };
 /// Calls consume(block) for the rows of every position in [first, end), in order, on the calling
 /// thread; blocks are computed on `threads` threads (0: as many as there are), and their bytes do
 /// not depend on how many. Memory does not grow with the number of positions. Requires
-/// 0 <= first <= end <= 2^31.
+/// 0 <= first <= end <= 2^31. Where positions have several axes row p is at p on every one of them:
+/// the table from which a kernel takes the column of each pair at the position on its axis.
 std::vector<StreamCounts> StreamTable(const ExactRotation& rotation, int64_t first, int64_t end,
                                       std::span<const Dtype> dtypes, StreamPath path, int threads,
                                       const std::function<void(const TableBlock&)>& consume);

@@ -43,16 +43,16 @@ struct Params {
   /// The axis whose position pair i counts.
   int64_t AxisOf(int64_t pair) const { return FindInSection(section, pair).block; }
 
-  /// Frequency of a pair is base^(-numerator/denominator).
+  /// The frequency of a pair is base^(-index/pairs).
   struct Exponent {
-    int64_t numerator, denominator;
+    int64_t index, pairs;
   };
   Exponent ExponentOf(int64_t pair) const {
-    const auto [block, index] = FindInSection(section, pair);
+    const PlaceInSection place = FindInSection(section, pair);
     if (frequency_index == FrequencyIndex::alternating) {
-      return {2 * (AxisCount() * index + block), rotary.rotary_dim};
+      return {AxisCount() * place.index + place.block, rotary.Pairs()};
     }
-    return {2 * index, 2 * section[static_cast<size_t>(block)]};
+    return {place.index, section[static_cast<size_t>(place.block)]};
   }
 
   void Validate() const {

@@ -46,14 +46,16 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
 
 // Rows of every kind: generic, cancelling, sparse, wide (PlanInput), then subnormal, near the
 // largest number, and pairs of a large and a tiny number.
-Tensor Inputs(const Rotary& layout, Positions positions, Dtype dtype, const TruthTable& truth) {
+Tensor Inputs(const Rotary& layout, Positions positions, Dtype dtype, const TruthTable& truth,
+              const Axes& axes) {
   constexpr int64_t kPlanned = 4, kHeads = 7;
-  const Tensor planned = PlanInput(layout, positions, kPlanned, dtype, truth, 1);
-  Tensor x(dtype, {static_cast<int64_t>(positions.size()), kHeads, layout.head_dim});
+  const Tensor planned = PlanInput(layout, positions, kPlanned, dtype, truth, 1, axes);
+  const size_t tokens = axes.Tokens(positions);
+  Tensor x(dtype, {static_cast<int64_t>(tokens), kHeads, layout.head_dim});
   const Format format = FormatOf(dtype);
   const auto width = static_cast<size_t>(layout.head_dim);
   Random random(7, "inputs");
-  for (size_t token = 0; token < positions.size(); ++token) {
+  for (size_t token = 0; token < tokens; ++token) {
     for (size_t head = 0; head < kHeads; ++head) {
       for (size_t channel = 0; channel < width; ++channel) {
         const double sign = random.Bits() % 2 == 0 ? 1 : -1;
@@ -96,9 +98,10 @@ std::string Told(const Finding& finding) {
 Finding RotateUnder(const Declared& declared, Positions positions) {
   const Rotary& layout = RotaryOf(declared.scheme);
   const TruthTable truth = TruthOf(declared.exact, positions);
-  const Tensor x = Inputs(layout, positions, declared.contract.store, truth);
+  const Axes& axes = declared.exact.axes();
+  const Tensor x = Inputs(layout, positions, declared.contract.store, truth, axes);
   const Tensor out = declared.pipeline.Rotate(positions, x);
-  return HoldToBound(Rotated{layout, positions, x, out}, truth, declared.bound);
+  return HoldToBound(Rotated{layout, positions, x, out, false, {}, axes}, truth, declared.bound);
 }
 
 // The stages of a pipeline that show as such: frequencies, angles, tables and pairs.
@@ -286,12 +289,15 @@ TEST(bound, PipelineKeepsItsOwnContractOnTheOtherSchedules) {
        {"factor=32", "length=4097",
         "long_factor=[1,1.1,1.2,1.5,2,3,5,7,9,12,16,24,32,40,44.16,47.77]"}},
       {"proportional", {"proportion=0.5", "factor=3"}},
+      {"mrope", {"section=[6,5,5]", "order=interleaved"}},
+      {"axial", {"section=[3,7,6]", "direction=clockwise"}},
   };
-  const std::span positions = std::span(kPositions).first(12);
   for (const auto& [name, settings] : schedules) {
     for (const std::string& line : kContracts) {
       const Declared declared = Make(line, Narrow(name, settings, "half"));
-      const Finding finding = RotateUnder(declared, positions);
+      // Three numbers a token where there are three axes.
+      const auto axes = static_cast<size_t>(declared.exact.axes().count);
+      const Finding finding = RotateUnder(declared, std::span(kPositions).first(12 * axes));
       EXPECT_EQ(finding.use.over(), 0u)
           << Text(declared.scheme) << "\n  " << declared.contract.Text() << "\n  " << Told(finding);
     }

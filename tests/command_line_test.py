@@ -448,6 +448,77 @@ class AddedRows(unittest.TestCase):
             self.assertIn("sinusoidal does not rotate", result.stderr)
 
 
+class SeveralAxes(unittest.TestCase):
+    """Positions of time, height and width go the same ways."""
+
+    SCHEME = ("--scheme", "mrope", "--set", "head_dim=32", "--set", "section=[6,6,4]", "--set",
+              "order=interleaved")
+    PLAN = ("--positions", "64", "--max-position", "4095")
+
+    def test_our_kernels_hold(self):
+        result = run("gate", *self.SCHEME, *self.PLAN, "--json")
+        self.assertEqual(result.returncode, 0, result.stdout)
+        kernels = [kernel["name"] for kernel in json.loads(result.stdout)["kernels"]]
+        self.assertIn("fast.rotate_positions.bf16", kernels)
+        self.assertIn("fast.table.f32", kernels)
+
+    def test_a_fault_is_found_and_repeated(self):
+        for kernel in ("faulty.first_axis.rotate.f32", "faulty.axes_reversed.table.bf16"):
+            result = run("gate", *self.SCHEME, *self.PLAN, "--library", FAULTY, "--kernel", kernel)
+            self.assertEqual(result.returncode, 1, result.stdout)
+            command = [line.split("posgauge repro ")[1] for line in result.stdout.splitlines()
+                       if "posgauge repro contract/" in line][0]
+            again = run("repro", *command.split())
+            self.assertEqual(again.returncode, 1, again.stdout)
+            self.assertIn(kernel, again.stdout)
+            self.assertIn(" on axis ", again.stdout)
+
+    def test_dumped_answers_are_judged(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            run("gate", *self.SCHEME, *self.PLAN, "--library", FAULTY, "--dump", folder)
+            for quantity in ("table", "rotate"):
+                case = folder / f"all.{quantity}.f32.case.safetensors"
+                contract = ("--contract", "position=i64 frequency=f64:pow angle=f64 trig=1ulp:f64 "
+                            "table=f32 rotate=f32 store=f32:rne flush=no")
+                honest = run("compare", case, folder / f"all.honest.{quantity}.f32.safetensors",
+                             *contract)
+                self.assertEqual(honest.returncode, 0, honest.stdout + honest.stderr)
+                faulty = run("compare", case,
+                             folder / f"all.faulty.first_axis.{quantity}.f32.safetensors", *contract)
+                self.assertEqual(faulty.returncode, 1, faulty.stdout + faulty.stderr)
+
+    def test_golden_make_takes_one_number_an_axis(self):
+        with tempfile.TemporaryDirectory() as folder:
+            make = ("golden", "make", "--quantity", "table", "--out", folder, "--name", "a")
+            result = run(*make, *self.SCHEME, "--positions", "0:2,3/4/5")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            manifest = json.loads((pathlib.Path(folder) / "a.json").read_text())
+            positions = manifest["cases"][0]["inputs"]["positions"]
+            self.assertEqual(positions, {"shape": [3, 3], "values": [0, 0, 0, 1, 1, 1, 3, 4, 5]})
+            self.assertEqual(run("golden", "verify", folder).returncode, 0)
+            for scheme, given, says in ((self.SCHEME, "3/4", "3 numbers, one an axis"),
+                                        (("--scheme", "rope"), "3/4/5", "one number"),
+                                        (self.SCHEME, "3/x/5", "'x'")):
+                result = run(*make, *scheme, "--positions", given)
+                self.assertEqual(result.returncode, 2, result.stdout)
+                self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+                self.assertIn(says, result.stderr)
+
+    def test_table_has_the_same_position_on_every_axis(self):
+        tables = [json.loads(run("table", *scheme, "--positions", "5:9", "--json").stdout)["groups"][0]
+                  ["tables"] for scheme in (self.SCHEME, ("--scheme", "rope", "--set", "head_dim=32"))]
+        self.assertEqual(*tables)
+
+    def test_audit_and_describe(self):
+        result = run("audit", *self.SCHEME, "--positions", "64", "--max-position", "4095", "--json")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        pairs = json.loads(run("describe", *self.SCHEME, "--json").stdout)["groups"][0]["pairs"]
+        self.assertEqual([pair["axis"] for pair in pairs], [0, 1, 2] * 4 + [0, 1, 0, 0])
+        self.assertIn("axis 1                 5 pairs: 1, 4, 7, 10, 13",
+                      run("describe", *self.SCHEME).stdout)
+
+
 class GoldenWrite(unittest.TestCase):
     def test_vectors_that_no_plan_names_go(self):
         with tempfile.TemporaryDirectory() as folder:

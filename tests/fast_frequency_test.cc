@@ -176,6 +176,9 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"proportional", {"proportion=0.29", "rotary_dim=100", "factor=7"}},
     {"proportional", {"proportion=0.7", "direction=clockwise"}},
     {"proportional", {"proportion=0"}},
+    {"mrope", {"base=1e6", "section=[16,24,24]"}},
+    {"axial", {"section=[1,7,56]", "direction=clockwise"}},
+    {"axial", {"base=1e30", "section=[16,16,16,16]", "frequency_index=alternating"}},
 };
 
 // The reference shares no code with fast/.

@@ -51,6 +51,7 @@ enum Is : size_t {
   kLongRopeDropped,
   kAllPairsTurn,
   kWidthInExponent,
+  kAxisSeries,
   kMagnitudeDropped,
   kMagnitudeSquared,
   // of the position and the angle
@@ -60,6 +61,9 @@ enum Is : size_t {
   kPositionAbsolute,
   kPositionRestarts,
   kFirstPosition,
+  kFirstAxis,
+  kAxesReversed,
+  kNeighboursAxis,
   kAngleF32,
   // of the table
   kSinSign,
@@ -109,6 +113,7 @@ constexpr std::array<Fault, kCount> kFaults = {{
     {"longrope_dropped", "no factor is applied"},
     {"all_pairs_turn", "the proportion is ignored"},
     {"width_in_exponent", "the exponent is divided by the width that turns"},
+    {"axis_series", "axes share one series where each has its own, and the other way round"},
     {"magnitude_dropped", "the magnitude is left out"},
     {"magnitude_squared", "the magnitude is applied twice"},
     {"position_plus_one", "positions count from 1"},
@@ -117,6 +122,9 @@ constexpr std::array<Fault, kCount> kFaults = {{
     {"position_absolute", "negative positions lose their sign"},
     {"position_restarts", "every call counts its tokens from 0"},
     {"first_position", "all tokens take the first one's position"},
+    {"first_axis", "all pairs count the first axis"},
+    {"axes_reversed", "axes are taken in the other order"},
+    {"neighbours_axis", "a pair counts the axis of the next one"},
     {"angle_f32", "the angle is formed in f32"},
     {"sin_sign", "sin is negated"},
     {"table_bf16", "cos and sin are rounded to bf16"},
@@ -169,6 +177,26 @@ Schedule ScheduleOf(const Params& params, size_t) {
 }
 
 Schedule ScheduleOf(const rope::Params& params, size_t) { return PlainSchedule(params.rotary); }
+
+Schedule ScheduleOf(const mrope::Params& params, size_t fault) {
+  Schedule schedule = PlainSchedule(params.rotary);
+  for (size_t i = 1; fault == kAxisSeries && i < schedule.frequency.size(); ++i) {
+    const auto pair = static_cast<int64_t>(i);
+    if (params.AxisOf(pair) != params.AxisOf(pair - 1)) schedule.frequency[i] = 1;
+  }
+  return schedule;
+}
+
+Schedule ScheduleOf(const axial::Params& params, size_t fault) {
+  if (fault == kAxisSeries) return PlainSchedule(params.rotary);
+  Schedule schedule;
+  for (int64_t i = 0; i < params.rotary.Pairs(); ++i) {
+    const auto [index, pairs] = params.ExponentOf(i);
+    schedule.frequency.push_back(std::pow(static_cast<Real>(params.rotary.base),
+                                          -static_cast<Real>(index) / static_cast<Real>(pairs)));
+  }
+  return schedule;
+}
 
 Schedule ScheduleOf(linear::Params params, size_t fault) {
   ApplyFactorFault(params, fault);
@@ -447,6 +475,33 @@ void ExportFrequencies(const posgauge_call& call, size_t fault) {
   Output(call, "magnitude").Set(frequencies.magnitude, int64_t{0});
 }
 
+// What each pair counts: positions [tokens], or [tokens, axes] with the axis of each pair.
+class PositionsOfPairs {
+ public:
+  PositionsOfPairs(const posgauge_call& call, size_t fault)
+      : positions_(Input(call, "positions")), fault_(fault) {
+    for (uint32_t i = 0; i < call.num_inputs; ++i) {
+      if (std::string_view("axis") == call.inputs[i].name) axis_ = View(call.inputs[i]);
+    }
+  }
+
+  double At(int64_t token, int64_t pair) const {
+    if (!axis_) {
+      return PositionAs(positions_.Get(token), token, positions_.Get(int64_t{0}), fault_);
+    }
+    const int64_t asked = fault_ == kNeighboursAxis ? (pair + 1) % axis_->shape(0) : pair;
+    auto axis = static_cast<int64_t>(axis_->Get(asked));
+    if (fault_ == kFirstAxis) axis = 0;
+    if (fault_ == kAxesReversed) axis = positions_.shape(1) - 1 - axis;
+    return PositionAs(positions_.Get(token, axis), token, positions_.Get(int64_t{0}, axis), fault_);
+  }
+
+ private:
+  View positions_;
+  std::optional<View> axis_;
+  size_t fault_;
+};
+
 // True on every other call.
 bool EveryOther() {
   static std::atomic<unsigned> calls{0};
@@ -455,14 +510,13 @@ bool EveryOther() {
 
 void ExportTable(const posgauge_call& call, size_t fault) {
   const Frequencies frequencies = FrequenciesOf(SchemeOf(call), fault);
-  const View positions = Input(call, "positions");
+  const PositionsOfPairs positions(call, fault);
   const View cos = Output(call, "cos"), sin = Output(call, "sin");
   const bool nudge = fault == kUnstable && EveryOther();
   for (int64_t token = 0; token < cos.shape(0); ++token) {
-    const double position =
-        PositionAs(positions.Get(token), token, positions.Get(int64_t{0}), fault);
     for (int64_t pair = 0; pair < cos.shape(1); ++pair) {
-      const Entry entry = EntryAt(frequencies, position, static_cast<size_t>(pair), fault);
+      const Entry entry =
+          EntryAt(frequencies, positions.At(token, pair), static_cast<size_t>(pair), fault);
       cos.Set(nudge ? entry.cos * 1.01 : entry.cos, token, pair);
       sin.Set(entry.sin, token, pair);
     }
@@ -478,21 +532,20 @@ class Entries {
       cos_ = Input(call, "cos");
       sin_ = Input(call, "sin");
     } else {
-      positions_ = Input(call, "positions");
+      positions_.emplace(call, fault);
       frequencies_ = FrequenciesOf(scheme, fault);
     }
   }
   Entry At(int64_t token, int64_t pair) const {
     if (cos_) return {cos_->Get(token, pair), sin_->Get(token, pair)};
-    const double position =
-        PositionAs(positions_->Get(token), token, positions_->Get(int64_t{0}), fault_);
-    return EntryAt(frequencies_, position, static_cast<size_t>(pair), fault_);
+    return EntryAt(frequencies_, positions_->At(token, pair), static_cast<size_t>(pair), fault_);
   }
   double magnitude() const { return frequencies_.magnitude; }
 
  private:
   size_t fault_;
-  std::optional<View> cos_, sin_, positions_;
+  std::optional<View> cos_, sin_;
+  std::optional<PositionsOfPairs> positions_;
   Frequencies frequencies_{};
 };
 
@@ -675,10 +728,10 @@ struct Library {
       if (rotates) {
         inputs = offer.form == Form::rotate_with_table
                      ? fmt::format("x:{} cos:{} sin:{}", io, wide, wide)
-                     : fmt::format("x:{} positions:i64,f64", io);
+                     : fmt::format("x:{} positions:i64,f64 axis?:i64", io);
         outputs = fmt::format("out:{}", io);
       } else if (offer.form == Form::table) {
-        inputs = "positions:i64,f64";
+        inputs = "positions:i64,f64 axis?:i64";
         outputs = fmt::format("cos:{} sin:{}", io, io);
       } else {
         outputs = "frequency:f64 magnitude:f64";
@@ -693,7 +746,7 @@ struct Library {
                          .outputs = keep(outputs),
                          .pairings = "half interleaved",
                          .contract = keep(ContractOf(offer.form, offer.dtype)),
-                         .invariances = "chunking batch alignment pairing",
+                         .invariances = "chunking batch alignment pairing axes",
                          .in_place = rotates ? 1 : 0,
                          .largest_rotary_dim = 0,
                          .largest_position = 0,

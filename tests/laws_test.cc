@@ -53,6 +53,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"shaw", {"heads=4", "head_dim=4", "clip=20", "per_head=true", "index=query_minus_key"}},
     {"cope", {"heads=4", "head_dim=4", "num_positions=4", "placement=before_scale"}},
     {"transformer_xl", {"heads=4", "head_dim=4", "model_width=8", "clamp_length=5"}},
+    {"mrope", {"head_dim=32", "section=[6,6,4]", "order=interleaved"}},
+    {"axial", {"head_dim=24", "section=[2,4,6]"}},
 };
 
 // Which fault, in which kernel, breaks a law of which of the schemes above.
@@ -67,9 +69,23 @@ constexpr size_t kRope = 0, kLinear = 1, kAware = 2, kNaive = 3, kDynamic = 4, k
                  kLongRope = 12, kProportional = 13, kSinusoidal = 14, kAlibi = 15, kT5 = 16,
                  kT5Causal = 17, kFire = 18, kKerple = 19, kKerplePower = 20, kKerpleWeighted = 21,
                  kSandwich = 22, kSandwichFromOne = 23, kNone = 24, kShaw = 25, kCope = 26,
-                 kTransformerXl = 27;
+                 kTransformerXl = 27, kMrope = 28, kAxial = 29;
 
 const std::vector<Red> kReds = {
+    {"axes_apart", kMrope, "faulty.first_axis.rotate"},
+    {"axes_apart", kMrope, "faulty.axes_reversed.table"},
+    {"axes_apart", kMrope, "faulty.neighbours_axis.rotate_backward"},
+    {"axes_apart", kAxial, "faulty.axes_reversed.rotate"},
+    {"axes_apart", kAxial, "faulty.neighbours_axis.table"},
+    {"equal_axes", kMrope, "faulty.axis_series.rotate"},
+    {"equal_axes", kMrope, "faulty.axis_series.table"},
+    {"blocks", kAxial, "faulty.first_axis.rotate"},
+    {"blocks", kAxial, "faulty.axes_reversed.rotate_backward"},
+    {"blocks", kAxial, "faulty.axis_series.table"},
+    {"axial_series", kAxial, "faulty.axis_series.frequencies"},
+    {"axial_series", kAxial, "faulty.axis_series.rotate"},
+    {"geometric_series", kMrope, "faulty.axis_series.frequencies"},
+    {"relative_invariance", kMrope, "faulty.position_bf16.rotate"},
     {"relative_invariance", kRope, "faulty.position_bf16.rotate"},
     {"relative_invariance", kRope, "faulty.table_bf16.rotate"},
     {"norm", kYarn, "faulty.magnitude_dropped.rotate"},

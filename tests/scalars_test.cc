@@ -16,6 +16,8 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"yarn", {"factor=16", "truncate=false", "magnitude=deepseek", "mscale=0.707"}},
     {"llama3", {"original_length=1099511627776"}},
     {"ntk", {"form=mixed", "factor=4", "mixed_exponent=0.625"}},
+    {"mrope", {"section=[24,20,20]", "order=interleaved"}},
+    {"axial", {"section=[8,28,28]", "pairing=interleaved"}},
     {"longrope", {"factor=32"}},
     {"longrope", {"rotary_dim=4", "long_factor=[1,47.77]", "length=4097"}},
     {"longrope", {"rotary_dim=4", "short_factor=[1,2]", "long_factor=[3,4]", "length=4097"}},

@@ -66,20 +66,28 @@ const json& Changed() {
   return values;
 }
 
+// Where the pairs are shared out: all but two to the first axis.
+json SectionOf(const std::string& name, int64_t pairs) {
+  return name == "mrope" ? json{pairs - 2, 1, 1} : json{pairs - 2, 2};
+}
+
 // A rotary scheme's JSON with every field changed that Changed() knows.
 json AllChanged(const std::string& name) {
   json object = ToJson(ParseScheme(name, {}));
   for (auto& [field, value] : object.items()) {
     if (Changed().contains(field)) value = Changed()[field];
   }
+  if (object.contains("section")) object["section"] = SectionOf(name, 32);
+  if (object.contains("order")) object["order"] = "interleaved";
   return object;
 }
 
 TEST(SchemeParameters, ServesSchemesInAlphabeticalOrder) {
   const std::vector<std::string> names = Names();
   EXPECT_TRUE(std::ranges::is_sorted(names));
-  EXPECT_EQ(RotaryNames(), (std::vector<std::string>{"linear", "llama3", "longrope", "ntk",
-                                                     "proportional", "rope", "yarn"}));
+  EXPECT_EQ(RotaryNames(),
+            (std::vector<std::string>{"axial", "linear", "llama3", "longrope", "mrope", "ntk",
+                                      "proportional", "rope", "yarn"}));
   for (const char* name : {"sinusoidal", "alibi"}) {
     EXPECT_NE(std::ranges::find(names, name), names.end()) << name;
   }
@@ -109,6 +117,10 @@ TEST(SchemeParameters, EveryFieldIsSettableAloneAndReachesTheScheme) {
         settings = {"head_dim=128", "rotary_dim=96"};
       }
       if (field.name == "rotary_dim") settings = {"head_dim=128"};
+      if (AxesOf(ParseScheme(info.name, {})).count > 1) {
+        const json section = SectionOf(info.name, field.name == "rotary_dim" ? 32 : 48);
+        settings.push_back("section=" + section.dump());
+      }
       settings.push_back(field.name + "=" +
                          (value.is_string() ? value.get<std::string>() : value.dump()));
       EXPECT_EQ(json(ToJson(ParseScheme(info.name, settings)))[field.name], value)

@@ -65,8 +65,13 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
                        file.quantity));
   }
   const auto positions = content.tensors.find("positions");
-  if (positions == content.tensors.end() || positions->second.shape().size() != 1) {
-    refuse("needs a tensor positions of one axis");
+  const int64_t axes = AxesOf(file.scheme).count;
+  const auto fits = [&](const std::vector<int64_t>& shape) {
+    return axes == 1 ? shape.size() == 1 : shape.size() == 2 && shape[1] == axes;
+  };
+  if (positions == content.tensors.end() || !fits(positions->second.shape())) {
+    refuse(axes == 1 ? "needs a tensor positions of one axis"
+                     : fmt::format("needs a tensor positions [tokens, {}]", axes));
   }
   file.positions = positions->second.Values();
   if (!std::ranges::all_of(file.positions, [](double p) { return std::isfinite(p); })) {
@@ -77,7 +82,7 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
   if (x == content.tensors.end()) refuse("needs a tensor x");
   file.x = x->second;
   const auto& shape = file.x.shape();
-  const auto tokens = static_cast<int64_t>(file.positions.size());
+  const auto tokens = static_cast<int64_t>(file.positions.size()) / axes;
   const int64_t width = rotary ? RotaryOf(file.scheme).head_dim : WidthOf(file.scheme);
   if (!IsFloat(file.x.dtype()) || shape.size() != (rotary ? 3 : 2) || shape[0] != tokens ||
       shape.back() != width) {
@@ -96,8 +101,10 @@ void WriteCaseFile(const std::filesystem::path& path, const CaseFile& case_file)
     content.tensors[name] = Tensor::FromValues(Dtype::f64, tensor.shape, tensor.values);
   }
   if (HasEquations(case_file.scheme)) return WriteSafetensors(path, content);
-  content.tensors["positions"] = Tensor::FromValues(
-      Dtype::f64, {static_cast<int64_t>(case_file.positions.size())}, case_file.positions);
+  const int64_t axes = AxesOf(case_file.scheme).count;
+  std::vector<int64_t> shape = {static_cast<int64_t>(case_file.positions.size()) / axes};
+  if (axes > 1) shape.push_back(axes);
+  content.tensors["positions"] = Tensor::FromValues(Dtype::f64, shape, case_file.positions);
   if (case_file.quantity != "table") content.tensors["x"] = case_file.x;
   WriteSafetensors(path, content);
 }

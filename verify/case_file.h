@@ -11,9 +11,10 @@
 namespace posgauge {
 
 /// What a kernel is asked, on disk: a safetensors file whose metadata `posgauge_case` holds the
-/// scheme and the quantity, with tensors `positions` (F64, [tokens]) and, but for a table, `x` in
-/// the io dtype: [tokens, heads, head_dim] for rotate and rotate_backward, [tokens, width] for
-/// embed. Of a scheme of attention the tensors are the inputs of the quantity by their names, F64.
+/// scheme and the quantity, with tensors `positions` (F64, [tokens], or [tokens, axes] where the
+/// scheme counts several) and, but for a table, `x` in the io dtype: [tokens, heads, head_dim] for
+/// rotate and rotate_backward, [tokens, width] for embed. Of a scheme of attention the tensors are
+/// the inputs of the quantity by their names, F64.
 struct CaseFile {
   Scheme scheme;
   std::string quantity;  // "table", "rotate", "rotate_backward", "embed"; or one of attention

@@ -52,7 +52,8 @@ TruthTable ExactTruth(const RotationTruth& truth, Positions positions) {
 
 Tensor InputOf(const Subject& subject, const RotationTruth&, Positions positions,
                const TruthTable& exact, const CheckPlan& plan) {
-  return PlanInput(subject.layout(), positions, plan.heads, subject.io(), exact, plan.seed);
+  return PlanInput(subject.layout(), positions, plan.heads, subject.io(), exact, plan.seed,
+                   subject.axes());
 }
 
 Findings CheckBlock(const Subject& subject, const RotationTruth& truth, Positions positions,
@@ -69,19 +70,30 @@ Findings CheckBlock(const Subject& subject, const RotationTruth& truth, Position
   const TruthTable& given = own ? *own : exact;
   if (info.quantity == "table") {
     const TablePair table = subject.Table(positions);
-    return {HoldToBound(table, layout, positions, given, truth.local_bound(), magnitude),
-            HoldToBudget(table, layout, positions, exact, magnitude, plan.budget)};
+    return {
+        HoldToBound(table, layout, positions, given, truth.local_bound(), magnitude, truth.axes()),
+        HoldToBudget(table, layout, positions, exact, magnitude, plan.budget, truth.axes())};
   }
   const Tensor x = InputOf(subject, truth, positions, exact, plan);
   const Tensor out = subject.Rotate(positions, x);
-  const Rotated rotated{layout, positions, x, out, info.quantity == "rotate_backward"};
+  const Rotated rotated{layout, positions,   x, out, info.quantity == "rotate_backward",
+                        {},     truth.axes()};
   return {HoldToBound(rotated, given, truth.local_bound()),
           HoldToBudget(rotated, exact, magnitude, plan.budget)};
+}
+
+// The planned positions as the kernel is asked for them.
+std::vector<double> Placed(const RotationTruth& truth, Positions planned, uint64_t seed) {
+  return PlaceOnAxes(truth.axes(), planned, seed);
 }
 
 Finding CheckFrequencies(const Subject& subject, const RotationTruth& truth) {
   return HoldToBound(subject.Frequencies(), truth.exact().EncloseFrequencies(),
                      truth.exact().EncloseMagnitude(), truth.local_bound());
+}
+
+std::vector<double> Placed(const AdditionTruth&, Positions planned, uint64_t) {
+  return {planned.begin(), planned.end()};
 }
 
 RowTruth ExactTruth(const AdditionTruth& truth, Positions positions) {
@@ -136,14 +148,19 @@ struct Running {
 };
 
 template <class Truth, class Exact>
-void RunBlock(const Subject& subject, const Truth& truth, const std::vector<double>& block,
-              const Exact& exact, const CheckPlan& plan, Running& running) {
+void RunBlock(const Subject& subject, const Truth& truth, const std::vector<double>& planned,
+              const std::vector<double>& block, const Exact& exact, const CheckPlan& plan,
+              Running& running) {
   running.Try([&] {
-    const std::vector<double> served = ServedPositions(subject.info(), block);
+    const std::vector<double> served = ServedPositions(subject.info(), planned);
     if (served.empty()) return;
-    Findings findings = served.size() == block.size()
+    const auto check_served = [&] {
+      const std::vector<double> placed = Placed(truth, served, plan.seed);
+      return CheckBlock(subject, truth, placed, ExactTruth(truth, placed), plan);
+    };
+    Findings findings = served.size() == planned.size()
                             ? CheckBlock(subject, truth, block, exact, plan)
-                            : CheckBlock(subject, truth, served, ExactTruth(truth, served), plan);
+                            : check_served();
     Append(running.all.contract, std::move(findings.contract));
     Append(running.all.budget, std::move(findings.budget));
     running.positions += served.size();
@@ -232,7 +249,8 @@ Tensor InputFor(const Subject& subject, const CheckPlan& plan) {
         if constexpr (std::same_as<Truth, EquationTruth>) {
           throw ParameterError("inputs of a scheme that is given by equations are more than x");
         } else {
-          return InputOf(subject, truth, plan.positions, ExactTruth(truth, plan.positions), plan);
+          const std::vector<double> placed = Placed(truth, plan.positions, plan.seed);
+          return InputOf(subject, truth, placed, ExactTruth(truth, placed), plan);
         }
       },
       subject.truth());
@@ -261,11 +279,13 @@ void RunBlocks(const std::vector<Subject>& subjects, const Truth& first, const C
   for (size_t begin = 0; begin < plan.positions.size(); begin += kBlock) {
     const auto from = plan.positions.begin() + static_cast<std::ptrdiff_t>(begin);
     const auto count = static_cast<std::ptrdiff_t>(std::min(kBlock, plan.positions.size() - begin));
-    const std::vector<double> block(from, from + count);
+    const std::vector<double> planned(from, from + count);
+    const std::vector<double> block = Placed(first, planned, plan.seed);
     const auto exact = ExactTruth(first, block);
     for (size_t i = 0; i < subjects.size(); ++i) {
       if (subjects[i].info().quantity == "frequencies") continue;
-      RunBlock(subjects[i], std::get<Truth>(subjects[i].truth()), block, exact, plan, running[i]);
+      RunBlock(subjects[i], std::get<Truth>(subjects[i].truth()), planned, block, exact, plan,
+               running[i]);
     }
   }
 }

@@ -11,7 +11,7 @@ namespace posgauge {
 /// What an absolute check runs over. A row of the input depends on the seed, its position and its
 /// head only, so one failing position can be run again alone.
 struct CheckPlan {
-  std::vector<double> positions;  // tokens, ascending
+  std::vector<double> positions;  // tokens, ascending; PlaceOnAxes where there are several axes
   int64_t heads = 4;
   uint64_t seed = 1;
   double budget = 2;      // spacings of the io dtype: what counts as adequate

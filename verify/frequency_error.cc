@@ -44,7 +44,8 @@ struct Base {
   double roundoffs;  // of the base itself, in u
 };
 
-// Of a power base^(-2i/d), d = rotary_dim (of a sinusoid 2 D), i and d exact integers. With x =
+// Of a power base^(-2i/d), d = rotary_dim (of a sinusoid 2 D, of an axial pair what its series
+// counts by, and i its index there), i and d exact integers. With x =
 // 2i/d:
 //   pow         1/pow(b, x): pow one ulp (2u) and the quotient u. An error of u in b is x u in b^x;
 //               one of d in x is d |ln b|, with d = x u + eta where x is not a number of the
@@ -54,14 +55,14 @@ struct Base {
 //               eta each; an error d of the argument is e^d - 1 of the result; exp itself one ulp.
 //   recurrence  i products by a step whose own error is that of pow at i = 1.
 // Where b^x overflows, or b itself does, the result is anything.
-double PlainError(const Former& former, const Base& base, int64_t pair, int64_t rotary_dim) {
+double PlainError(const Former& former, const Base& base, int64_t index, int64_t width) {
   const double u = former.u, eta = former.eta;
-  const auto i = static_cast<double>(pair), d = static_cast<double>(rotary_dim);
+  const auto i = static_cast<double>(index), d = static_cast<double>(width);
   const double log_base = std::fabs(base.log);
   if (base.log > 0 && former.Overflows(std::exp(base.log))) return HUGE_VAL;
-  const auto power = [&](double index) {
-    const double x = 2 * index / d;
-    const bool binary = std::fma(x, d, -2 * index) == 0;
+  const auto power = [&](double steps) {
+    const double x = 2 * steps / d;
+    const bool binary = std::fma(x, d, -2 * steps) == 0;
     const Loss loss =
         binary ? LossOf(former.contract.frequency, former.contract.flush_to_zero, x) : Loss{u, eta};
     const double argument = (x * loss.relative + loss.absolute) * log_base;
@@ -222,6 +223,17 @@ double StretchError(const Former& former, const ntk::Params& params, double plai
 
 }  // namespace
 
+PlainExponent PlainExponentOf(const Scheme& scheme, int64_t pair) {
+  if (const auto* axial = std::get_if<axial::Params>(&scheme)) {
+    const auto [index, pairs] = axial->ExponentOf(pair);
+    return {index, 2 * pairs};
+  }
+  if (const auto* waves = std::get_if<sinusoidal::Params>(&scheme)) {
+    return {pair, waves->TwiceDenominator()};
+  }
+  return {pair, RotaryOf(scheme).rotary_dim};
+}
+
 std::vector<double> FrequencyErrors(const Contract& contract, const Scheme& scheme,
                                     std::span<const double> frequencies) {
   const double u = UnitRoundoff(contract.frequency);
@@ -230,24 +242,24 @@ std::vector<double> FrequencyErrors(const Contract& contract, const Scheme& sche
   const Former former{contract, u, UnderflowError(contract.frequency, contract.flush_to_zero)};
   const auto* waves = std::get_if<sinusoidal::Params>(&scheme);
   const double plain_base = waves != nullptr ? waves->base : RotaryOf(scheme).base;
-  const int64_t width = waves != nullptr ? waves->TwiceDenominator() : RotaryOf(scheme).rotary_dim;
   const bool formed = contract.frequency_formula != FrequencyFormula::rn;
   Base base{std::log(plain_base), former.Rounded(plain_base)};
   if (const auto* params = std::get_if<ntk::Params>(&scheme)) base = ScaledBase(former, *params);
   for (size_t at = 0; at < errors.size(); ++at) {
     if (frequencies[at] == 0) continue;  // a pair that stands still: 0 in every arithmetic
     const auto pair = static_cast<int64_t>(at);
-    double error = PlainError(former, base, pair, width);
+    const auto [index, width] = PlainExponentOf(scheme, pair);
+    double error = PlainError(former, base, index, width);
     // How many operations may each lose eta of a quantity of the size of the result.
     double losses = 1;
     if (!formed) {
       error = Compound(1, u);
     } else if (std::isfinite(error)) {
       losses = contract.frequency_formula == FrequencyFormula::recurrence
-                   ? static_cast<double>(pair) + 1
+                   ? static_cast<double>(index) + 1
                    : 1;
       const double plain =
-          std::pow(plain_base, -2 * static_cast<double>(pair) / static_cast<double>(width));
+          std::pow(plain_base, -2 * static_cast<double>(index) / static_cast<double>(width));
       if (waves != nullptr && waves->scale != 1) {
         // The scale, and the product with the frequency or, in the same arithmetic, the angle.
         error = Together(error, Compound(1 + former.Rounded(waves->scale), u));

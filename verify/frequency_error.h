@@ -16,6 +16,12 @@ namespace posgauge {
 std::vector<double> FrequencyErrors(const Contract& contract, const Scheme& scheme,
                                     std::span<const double> frequencies);
 
+/// Where a frequency stands in the plain series: base^(-2 index/width).
+struct PlainExponent {
+  int64_t index, width;
+};
+PlainExponent PlainExponentOf(const Scheme& scheme, int64_t pair);
+
 /// n factors 1 + d or 1/(1 + d), each |d| <= u, differ together from 1 by at most this:
 /// (1 - u)^-n <= exp(n u/(1 - u)).
 double Compound(double n, double u);

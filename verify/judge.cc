@@ -28,6 +28,13 @@ std::string Describe(const Rotary& layout, double frequency, int64_t head, int64
                             layout.Pairs(), wavelength);
 }
 
+// " at 7 on axis 1 of (3, 7, 0)", where positions have several axes.
+std::string OnAxis(const Axes& axes, Positions positions, size_t token, int64_t pair) {
+  if (axes.count == 1) return "";
+  return fmt::format(" at {} on axis {} of ({})", axes.At(positions, token, pair), axes.Of(pair),
+                     fmt::join(axes.Row(positions, token), ", "));
+}
+
 double Magnitude(DoubleDouble value) { return std::fabs(value.high); }
 
 DoubleDouble Scaled(DoubleDouble value, DoubleDouble magnitude) {
@@ -49,7 +56,7 @@ void ForEachElement(const Rotated& rotated, const TruthTable& truth, int64_t beg
                     Visit visit, VisitCopied copied) {
   const Rotary& layout = rotated.layout;
   const int64_t pairs = layout.Pairs();
-  const auto tokens = static_cast<int64_t>(rotated.positions.size());
+  const auto tokens = static_cast<int64_t>(rotated.axes.Tokens(rotated.positions));
   const int64_t row = tokens == 0 ? 0 : static_cast<int64_t>(rotated.x.size()) / tokens;
   const int64_t heads = layout.head_dim == 0 ? 0 : row / layout.head_dim;
   for (int64_t token = begin; token < end; ++token) {
@@ -173,17 +180,19 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
   const auto witness = [&](const Element& e, double want) {
     return [&, want] {
       return Witness{.where = Describe(rotated.layout, PlainFrequency(rotated.layout, e.pair),
-                                       e.head, e.pair, e.channel),
+                                       e.head, e.pair, e.channel) +
+                              OnAxis(rotated.axes, rotated.positions, e.token, e.pair),
                      .got = HexAndDecimal(rotated.out.Value(e.index)),
                      .want = HexAndDecimal(want)};
     };
   };
-  return Collect(rotated.positions, [&](int64_t begin, int64_t end, UseCollector& collector) {
+  const std::vector<double> farthest = rotated.axes.Farthest(rotated.positions);
+  return Collect(farthest, [&](int64_t begin, int64_t end, UseCollector& collector) {
     ForEachElement(
         rotated, truth, begin, end,
         [&](const Element& e) {
           const double got = rotated.out.Value(e.index);
-          const double position = rotated.positions[e.token];
+          const double position = rotated.axes.At(rotated.positions, e.token, e.pair);
           if (!e.finite) {
             // A NaN or an infinity in: not a finite number out, except where an exact kernel copies
             // at angle zero.
@@ -219,7 +228,8 @@ Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const Rotar
 Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double magnitude,
                      double budget) {
   const Format format = FormatOf(rotated.out.dtype());
-  return Collect(rotated.positions, [&](int64_t begin, int64_t end, UseCollector& collector) {
+  const std::vector<double> farthest = rotated.axes.Farthest(rotated.positions);
+  return Collect(farthest, [&](int64_t begin, int64_t end, UseCollector& collector) {
     Element first{};
     bool second = false;
     ForEachElement(
@@ -242,7 +252,8 @@ Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double mag
               first.index, [&] {
                 return Witness{
                     .where = Describe(rotated.layout, PlainFrequency(rotated.layout, e.pair),
-                                      e.head, e.pair, first.channel),
+                                      e.head, e.pair, first.channel) +
+                             OnAxis(rotated.axes, rotated.positions, e.token, e.pair),
                     .got = fmt::format("({}, {})", HexAndDecimal(rotated.out.Value(first.index)),
                                        HexAndDecimal(rotated.out.Value(e.index))),
                     .want = fmt::format("({}, {})", HexAndDecimal(first.truth.high),
@@ -256,9 +267,9 @@ Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double mag
 namespace {
 
 template <class Visit>
-void ForEachEntry(const TablePair& table, const Rotary& layout, Positions positions,
+void ForEachEntry(const TablePair& table, const Rotary& layout, size_t tokens,
                   const TruthTable& truth, Visit visit) {
-  for (size_t token = 0; token < positions.size(); ++token) {
+  for (size_t token = 0; token < tokens; ++token) {
     for (int64_t pair = 0; pair < layout.Pairs(); ++pair) {
       const size_t at = token * static_cast<size_t>(layout.Pairs()) + static_cast<size_t>(pair);
       visit(token, pair, at, table.cos.Value(at), truth.cos[at], table.sin.Value(at),
@@ -267,10 +278,11 @@ void ForEachEntry(const TablePair& table, const Rotary& layout, Positions positi
   }
 }
 
-Witness EntryWitness(const Rotary& layout, int64_t pair, double cos, double sin,
-                     DoubleDouble want_cos, DoubleDouble want_sin) {
+Witness EntryWitness(const Rotary& layout, int64_t pair, std::string on_axis, double cos,
+                     double sin, DoubleDouble want_cos, DoubleDouble want_sin) {
   return {
-      .where = Describe(layout, PlainFrequency(layout, pair), -1, pair, layout.Channels(pair)[0]),
+      .where = Describe(layout, PlainFrequency(layout, pair), -1, pair, layout.Channels(pair)[0]) +
+               on_axis,
       .got = fmt::format("cos {}, sin {}", HexAndDecimal(cos), HexAndDecimal(sin)),
       .want = fmt::format("cos {}, sin {}", HexAndDecimal(want_cos.high),
                           HexAndDecimal(want_sin.high))};
@@ -279,35 +291,40 @@ Witness EntryWitness(const Rotary& layout, int64_t pair, double cos, double sin,
 }  // namespace
 
 Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions positions,
-                    const TruthTable& truth, const RotaryBound& bound, double magnitude) {
-  UseCollector collector(positions);
-  ForEachEntry(table, layout, positions, truth,
+                    const TruthTable& truth, const RotaryBound& bound, double magnitude,
+                    const Axes& axes) {
+  const std::vector<double> farthest = axes.Farthest(positions);
+  UseCollector collector(farthest);
+  ForEachEntry(table, layout, farthest.size(), truth,
                [&](size_t token, int64_t pair, size_t at, double cos, DoubleDouble want_cos,
                    double sin, DoubleDouble want_sin) {
-                 const double limit = bound.TableExcess(positions[token], pair);
+                 const double limit = bound.TableExcess(axes.At(positions, token, pair), pair);
                  if (!(limit <= kBlindShare * magnitude)) collector.AddBlind();
                  const StoreRounding rounding = bound.TableRounding();
                  const double excess =
                      std::max(RoundingIntervalExcess(table.cos.dtype(), rounding, cos, want_cos),
                               RoundingIntervalExcess(table.sin.dtype(), rounding, sin, want_sin));
                  collector.Add(token, Use(std::max(0.0, excess - truth.radius), limit), at, [&] {
-                   return EntryWitness(layout, pair, cos, sin, want_cos, want_sin);
+                   return EntryWitness(layout, pair, OnAxis(axes, positions, token, pair), cos, sin,
+                                       want_cos, want_sin);
                  });
                });
   return collector.Take();
 }
 
 Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions positions,
-                     const TruthTable& truth, double magnitude, double budget) {
-  UseCollector collector(positions);
+                     const TruthTable& truth, double magnitude, double budget, const Axes& axes) {
+  const std::vector<double> farthest = axes.Farthest(positions);
+  UseCollector collector(farthest);
   const double spacing = Ulp(FormatOf(table.cos.dtype()), magnitude);
-  ForEachEntry(table, layout, positions, truth,
+  ForEachEntry(table, layout, farthest.size(), truth,
                [&](size_t token, int64_t pair, size_t at, double cos, DoubleDouble want_cos,
                    double sin, DoubleDouble want_sin) {
                  const double error = std::hypot((cos - want_cos.high) - want_cos.low,
                                                  (sin - want_sin.high) - want_sin.low);
                  collector.Add(token, error / (budget * spacing), at, [&] {
-                   return EntryWitness(layout, pair, cos, sin, want_cos, want_sin);
+                   return EntryWitness(layout, pair, OnAxis(axes, positions, token, pair), cos, sin,
+                                       want_cos, want_sin);
                  });
                });
   return collector.Take();

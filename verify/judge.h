@@ -9,10 +9,10 @@
 
 namespace posgauge {
 
-/// cos and sin of every (position, pair), magnitude included, that a result is held to. Every entry
+/// cos and sin of every (token, pair), magnitude included, that a result is held to. Every entry
 /// is within `radius` of the real number.
 struct TruthTable {
-  std::vector<DoubleDouble> cos, sin;  // [positions, pairs]
+  std::vector<DoubleDouble> cos, sin;  // [tokens, pairs]
   double radius = 0;
 };
 
@@ -39,13 +39,17 @@ double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored
 struct Rotated {
   const Rotary& layout;
   Positions positions;
-  const Tensor& x;    // [positions, heads, head_dim]
+  const Tensor& x;    // [tokens, heads, head_dim]
   const Tensor& out;  // the same shape
   bool backward = false;
   /// The truth element by element, where it is known that way (golden vectors); otherwise it
   /// follows from x and a TruthTable.
   std::span<const DoubleDouble> values = {};
+  Axes axes = {};
 };
+
+// Findings of several axes are ordered by the farthest coordinate of each token; every pair is held
+// to the bound at the position on its own axis.
 
 /// Every element against the bound of the contract, by the rounding-interval excess; copied
 /// channels and pairs with a NaN or an infinity by rule.
@@ -58,9 +62,11 @@ Finding HoldToBudget(const Rotated& rotated, const TruthTable& truth, double mag
 
 /// The same for an exported table; the spacing is that at the magnitude.
 Finding HoldToBound(const TablePair& table, const Rotary& layout, Positions positions,
-                    const TruthTable& truth, const RotaryBound& bound, double magnitude);
+                    const TruthTable& truth, const RotaryBound& bound, double magnitude,
+                    const Axes& axes = {});
 Finding HoldToBudget(const TablePair& table, const Rotary& layout, Positions positions,
-                     const TruthTable& truth, double magnitude, double budget);
+                     const TruthTable& truth, double magnitude, double budget,
+                     const Axes& axes = {});
 
 /// Exported frequencies and magnitude: relative errors over the contract's.
 Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues& frequencies,

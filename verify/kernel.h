@@ -44,6 +44,16 @@
  * A kernel of those may also take `slopes` [heads], or `thresholds` [buckets of a direction], t5's
  * smallest distance of each, and need not form them.
  *
+ * Positions of several axes (time, height, width): where the scheme counts them (mrope, axial),
+ * `positions` is [tokens, axes], the axes in the order that the scheme says, and a kernel of
+ * rotations may take one more input, by which it need not know the scheme:
+ *
+ *   axis             [pairs]  which axis of the position each pair counts, 0 for all of one axis
+ *
+ * Schemes of one axis have positions [tokens], with or without it; "axis?:i64" leaves it out there.
+ * A kernel of every scheme that takes positions but no axis is of one axis: it is asked for no
+ * other.  One that names mrope or axial may work from their section and order instead.
+ *
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
  * rotary_dim, rotary_offset, base, factor, width, ...); a variant is the index of its spelling in
  * the order listed there; true is 1; an optional field that is not set is absent.
@@ -132,13 +142,15 @@ typedef struct posgauge_kernel {
    *   alignment  x and out elsewhere: one in the memory of the other, or each with gaps between its
    *              rows, beginning at a byte_offset off any boundary
    *   pairing    both pairings give the same pairs
+   *   axes       a pair depends on no axis but its own, and equal positions on all axes give what
+   *              rope gives at that position, where they mean the same angles
    * and one that is not about bits:
    *   rowshift   rows of biases or scores may differ from the scheme's by one number each, which
    *              softmax cancels */
   const char* invariances;
   int32_t in_place;           /* not 0: `out` may be the memory of `x` */
   int64_t largest_rotary_dim; /* 0: no limit */
-  double largest_position;    /* 0: no limit; |position| in tokens, finite */
+  double largest_position;    /* 0: no limit; |position| in tokens on any axis, finite */
   /* Returns POSGAUGE_OK and so on; writes a reason of at most why_size bytes (with the final zero)
    * to `why` unless OK.  Must not keep pointers after it returns. */
   int32_t (*run)(const posgauge_call* call, char* why, size_t why_size);

@@ -47,8 +47,8 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
   return specs;
 }
 
-constexpr std::array<std::string_view, 5> kInvariances = {"chunking", "batch", "alignment",
-                                                          "pairing", "rowshift"};
+constexpr std::array<std::string_view, 6> kInvariances = {"chunking", "batch", "alignment",
+                                                          "pairing",  "axes",  "rowshift"};
 
 // What a descriptor may list, "*" among it.
 std::vector<std::string> SchemeWords() {
@@ -211,6 +211,10 @@ std::string KernelInfo::WhyNot(const Scheme& scheme) const {
   }
   if (!IsRotary(scheme)) return Adds() || quantity == "frequencies" ? "" : "serves rotations";
   if (Adds()) return "adds rows to embeddings";
+  if (schemes.empty() && Input("positions") != nullptr && Input("axis") == nullptr &&
+      AxesOf(scheme).count > 1) {
+    return "takes positions of one axis: it has no input axis";
+  }
   const Rotary& layout = RotaryOf(scheme);
   const bool paired = quantity == "frequencies" || quantity == "table" ||
                       std::ranges::find(pairings, layout.pairing) != pairings.end();

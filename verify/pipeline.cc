@@ -6,6 +6,7 @@
 
 #include "posgauge/reference/ntk.h"
 #include "posgauge/verify/double_double.h"
+#include "posgauge/verify/frequency_error.h"
 
 namespace posgauge {
 
@@ -51,10 +52,10 @@ DoubleDouble Sum(DoubleDouble a, DoubleDouble b) {
   return std::isfinite(sum) ? a + b : DoubleDouble{sum, 0};
 }
 
-// Whether the frequencies are powers of one base, and nothing is done to them.
+// Whether the frequencies are powers of one base, and nothing is done to them: mrope and axial too.
 bool ArePowers(const Scheme& scheme) {
   const auto* ntk = std::get_if<ntk::Params>(&scheme);
-  return Name(scheme) == "rope" ||
+  return Name(scheme) == "rope" || AxesOf(scheme).count > 1 ||
          (ntk != nullptr && ntk->form != ntk::Form::fixed && ntk->form != ntk::Form::mixed);
 }
 
@@ -87,15 +88,17 @@ std::vector<double> FormFrequencies(const Contract& contract, const Scheme& sche
   }
   std::vector<double> frequencies = exact.Frequencies(Dtype::f64).values;
   const Rotary& layout = RotaryOf(scheme);
-  const double half = static_cast<double>(layout.Pairs()), base = BaseOf(round, scheme);
-  const auto power = [&](double index) {
-    return round(1 / round(std::pow(base, round(index / half))));
-  };
-  const double step = layout.Pairs() > 1 ? power(1) : 1;
-  double product = 1;
+  const double base = BaseOf(round, scheme);
   for (size_t i = 0; i < frequencies.size(); ++i) {
-    const auto index = static_cast<double>(i);
-    double formed = product;
+    const auto [place, width] = PlainExponentOf(scheme, static_cast<int64_t>(i));
+    const double half = static_cast<double>(width) / 2, index = static_cast<double>(place);
+    const auto power = [&](double exponent) {
+      return round(1 / round(std::pow(base, round(exponent / half))));
+    };
+    double formed = 1;
+    if (contract.frequency_formula == FrequencyFormula::recurrence) {
+      for (int64_t step = 0; step < place; ++step) formed = round(formed * power(1));
+    }
     if (contract.frequency_formula == FrequencyFormula::pow) formed = power(index);
     if (contract.frequency_formula == FrequencyFormula::exp) {
       formed = round(std::exp(-round(round(index * round(std::log(base))) / half)));
@@ -106,7 +109,6 @@ std::vector<double> FormFrequencies(const Contract& contract, const Scheme& sche
     frequencies[i] = ArePowers(scheme)   ? std::copysign(formed, frequencies[i])
                      : linear != nullptr ? std::copysign(round(formed / linear->factor), ratio)
                                          : round(formed * round(ratio));
-    product = round(product * step);
   }
   return frequencies;
 }
@@ -127,7 +129,7 @@ Pipeline::Pipeline(const Contract& contract, const Scheme& scheme)
     frequencies_.push_back({value, 0});
     finite.push_back({std::isfinite(value) ? value : 0, 0});
   }
-  held_ = ExactRotation(layout_, finite, {1, 0});
+  held_ = ExactRotation(layout_, finite, {1, 0}, exact_.axes());
 }
 
 double Pipeline::StoredPosition(double position) const {
@@ -144,8 +146,9 @@ DoubleDouble Pipeline::Angle(double position, size_t pair) const {
 std::vector<double> Pipeline::AngleErrors(Positions positions) const {
   const std::vector<DoubleDouble> exact = exact_.EncloseFrequencies().values;
   std::vector<double> errors;
-  for (double position : positions) {
+  for (size_t token = 0; token < exact_.axes().Tokens(positions); ++token) {
     for (size_t pair = 0; pair < frequencies_.size(); ++pair) {
+      const double position = exact_.axes().At(positions, token, static_cast<int64_t>(pair));
       const DoubleDouble formed = Angle(position, pair);
       errors.push_back(std::isfinite(formed.high)
                            ? std::fabs((formed - exact[pair] * position).high)
@@ -160,6 +163,7 @@ Pipeline::Entries Pipeline::Table(Positions positions) const {
   const Rounder round_table(contract_.table, contract_.flush_to_zero);
   const DoubleDouble magnitude = round_trig(magnitude_);
   const bool pure = magnitude_.high == 1 && magnitude_.low == 0;
+  const Axes& axes = exact_.axes();
   Entries entries;
   const auto finish = [&](DoubleDouble value, bool finite) {
     if (!finite) return DoubleDouble{NAN, 0};
@@ -171,12 +175,17 @@ Pipeline::Entries Pipeline::Table(Positions positions) const {
     entries.sin.push_back(finish(exact.sin[at], finite));
   };
   if (!HasDoublesOnly(contract_.angle)) {
-    for (double position : positions) {
-      const double stored = StoredPosition(position);
-      const double at = std::isfinite(stored) ? stored : 0;
-      const EnclosedTable exact = held_.EncloseTable(std::span(&at, 1));
+    for (size_t token = 0; token < axes.Tokens(positions); ++token) {
+      std::vector<double> stored, finite;  // [axes]
+      for (double position : axes.Row(positions, token)) {
+        stored.push_back(StoredPosition(position));
+        finite.push_back(std::isfinite(stored.back()) ? stored.back() : 0);
+      }
+      const EnclosedTable exact = held_.EncloseTable(finite);
       for (size_t pair = 0; pair < frequencies_.size(); ++pair) {
-        push(exact, pair, std::isfinite(stored) && std::isfinite(frequencies_[pair].high));
+        push(exact, pair,
+             std::isfinite(axes.At(stored, 0, static_cast<int64_t>(pair))) &&
+                 std::isfinite(frequencies_[pair].high));
       }
     }
     return entries;
@@ -184,8 +193,9 @@ Pipeline::Entries Pipeline::Table(Positions positions) const {
   // cos and sin of an angle are those of one radian a token at that position.
   const DoubleDouble one{1, 0};
   const ExactRotation unit(Rotary{.head_dim = 2, .rotary_dim = 2}, std::span(&one, 1), one);
-  for (double position : positions) {
+  for (size_t token = 0; token < axes.Tokens(positions); ++token) {
     for (size_t pair = 0; pair < frequencies_.size(); ++pair) {
+      const double position = axes.At(positions, token, static_cast<int64_t>(pair));
       const double angle = Angle(position, pair).high;
       const double at = std::isfinite(angle) ? angle : 0;
       push(unit.EncloseTable(std::span(&at, 1)), 0, std::isfinite(angle));
@@ -221,9 +231,9 @@ Tensor Pipeline::Rotate(Positions positions, const Tensor& x) const {
   std::vector<double> values = x.Values();
   const auto pairs = static_cast<size_t>(layout_.Pairs());
   const size_t rows = values.size() / static_cast<size_t>(layout_.head_dim);
-  const size_t tokens = positions.size();
+  const size_t tokens = exact_.axes().Tokens(positions);
   Require(tokens == 0 ? rows == 0 : rows % tokens == 0,
-          "x must be [positions {}, heads, head_dim {}], got [{}]", tokens, layout_.head_dim,
+          "x must be [tokens {}, heads, head_dim {}], got [{}]", tokens, layout_.head_dim,
           fmt::join(x.shape(), ", "));
   const size_t heads = std::max<size_t>(1, rows / std::max<size_t>(1, tokens));
   for (size_t row = 0; row < rows; ++row) {

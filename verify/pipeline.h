@@ -20,18 +20,18 @@ class Pipeline {
   /// Radians per token as the pipeline holds them, [pairs].
   const std::vector<DoubleDouble>& frequencies() const { return frequencies_; }
 
-  /// Angles in radians as the pipeline forms them are off by this, [positions, pairs]; infinite
+  /// Angles in radians as the pipeline forms them are off by this, [tokens, pairs]; infinite
   /// where they overflow.
   std::vector<double> AngleErrors(Positions positions) const;
 
-  /// cos and sin entries, [positions, pairs] each, in the contract's table arithmetic; NaN where
+  /// cos and sin entries, [tokens, pairs] each, in the contract's table arithmetic; NaN where
   /// the angle overflows.
   struct Entries {
     std::vector<DoubleDouble> cos, sin;
   };
   Entries Table(Positions positions) const;
 
-  /// x and the result [positions, heads, head_dim], in the contract's store dtype. Throws
+  /// x and the result [tokens, heads, head_dim], in the contract's store dtype. Throws
   /// ParameterError on another shape.
   Tensor Rotate(Positions positions, const Tensor& x) const;
 

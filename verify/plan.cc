@@ -48,6 +48,30 @@ std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<cons
   return {positions.begin(), positions.end()};
 }
 
+std::vector<double> PlaceOnAxes(const Axes& axes, Positions planned, uint64_t seed) {
+  if (axes.count == 1) return {planned.begin(), planned.end()};
+  const auto count = static_cast<uint64_t>(axes.count);
+  std::vector<double> placed;
+  for (double position : planned) {
+    Random random(seed, fmt::format("axes {}", position));
+    const double reach = std::fabs(position);
+    const uint64_t kind = random.Below(4), farthest = random.Below(count);
+    for (uint64_t axis = 0; axis < count; ++axis) {
+      const double share = random.Uniform();
+      if (kind == 0 || axis == farthest) {
+        placed.push_back(position);
+      } else if (kind == 1) {
+        placed.push_back(0);
+      } else {
+        const double drawn =
+            kind == 2 ? share * (reach + 1) : std::exp2(share * std::log2(reach + 1)) - 1;
+        placed.push_back(std::copysign(std::min(reach, std::floor(drawn)), position));
+      }
+    }
+  }
+  return placed;
+}
+
 std::vector<int64_t> LengthsOf(const Scheme& scheme) {
   std::vector<int64_t> lengths;
   const nlohmann::ordered_json fields = ToJson(scheme);
@@ -107,21 +131,22 @@ void FillRow(const Rotary& layout, std::span<double> row, int64_t kind, int midd
 }  // namespace
 
 Tensor PlanInput(const Rotary& layout, Positions positions, int64_t heads, Dtype dtype,
-                 const TruthTable& truth, uint64_t seed) {
+                 const TruthTable& truth, uint64_t seed, const Axes& axes) {
   const auto head_dim = static_cast<size_t>(layout.head_dim);
   const auto pairs = static_cast<size_t>(layout.Pairs());
-  std::vector<double> values(positions.size() * static_cast<size_t>(heads) * head_dim);
-  for (size_t token = 0; token < positions.size(); ++token) {
+  const size_t tokens = axes.Tokens(positions);
+  std::vector<double> values(tokens * static_cast<size_t>(heads) * head_dim);
+  for (size_t token = 0; token < tokens; ++token) {
+    const std::string position = fmt::format("{}", fmt::join(axes.Row(positions, token), ","));
     for (int64_t head = 0; head < heads; ++head) {
-      Random random(seed, fmt::format("input {} {}", positions[token], head));
+      Random random(seed, fmt::format("input {} {}", position, head));
       const size_t start = (token * static_cast<size_t>(heads) + static_cast<size_t>(head));
       FillRow(layout, std::span(values).subspan(start * head_dim, head_dim), head % 4,
               MiddleOctaves(dtype), std::span(truth.cos).subspan(token * pairs, pairs),
               std::span(truth.sin).subspan(token * pairs, pairs), random);
     }
   }
-  return Tensor::FromValues(dtype, {static_cast<int64_t>(positions.size()), heads, layout.head_dim},
-                            values);
+  return Tensor::FromValues(dtype, {static_cast<int64_t>(tokens), heads, layout.head_dim}, values);
 }
 
 Tensor PlanEmbeddings(int64_t width, Positions positions, Dtype dtype, const RowTruth& truth,

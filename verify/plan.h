@@ -17,6 +17,12 @@ namespace posgauge {
 std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<const int64_t> lengths,
                                   uint64_t seed);
 
+/// Positions of several axes from planned ones, [positions, axes]: the farthest coordinate of each
+/// is the planned one. By seed and position: the same on every axis, as text has it; one axis away
+/// from 0 alone; or every axis drawn, evenly or by logarithm. Of one axis they are left as they
+/// are.
+std::vector<double> PlaceOnAxes(const Axes& axes, Positions planned, uint64_t seed);
+
 /// Lengths in tokens at which a scheme's behaviour may change: its fields of that name.
 std::vector<int64_t> LengthsOf(const Scheme& scheme);
 
@@ -24,12 +30,12 @@ std::vector<int64_t> LengthsOf(const Scheme& scheme);
 /// exponent range, and at most 60, which is enough for any.
 int MiddleOctaves(Dtype dtype);
 
-/// Vectors worth rotating, [positions, heads, head_dim], exactly representable in dtype. Heads take
+/// Vectors worth rotating, [tokens, heads, head_dim], exactly representable in dtype. Heads take
 /// turns: generic values of both signs over seven octaves; pairs directed at cancellation, (sin,
 /// cos) of their own angle; sparse ones, with zeros of both signs and single channels; magnitudes
 /// over the dtype's middle range. Counter-based: a row depends on seed, position and head only.
 Tensor PlanInput(const Rotary& layout, Positions positions, int64_t heads, Dtype dtype,
-                 const TruthTable& truth, uint64_t seed);
+                 const TruthTable& truth, uint64_t seed, const Axes& axes = {});
 
 /// Embeddings worth adding to, [positions, width], exactly representable in dtype. Rows are of one
 /// kind each: generic values of both signs over seven octaves; directed at cancellation, the

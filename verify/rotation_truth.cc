@@ -41,7 +41,7 @@ RotationTruth::RotationTruth(const KernelInfo& info, const Scheme& scheme)
     const double factor = magnitude == nullptr
                               ? magnitude_
                               : RoundTo(FormatOf(magnitude->dtypes.front()), magnitude_);
-    given_ = ExactRotation(exact_.layout(), supplied_frequencies_.values, {factor, 0});
+    given_ = ExactRotation(exact_.layout(), supplied_frequencies_.values, {factor, 0}, axes());
     given_is_exact_ = false;
     local_bound_ = BoundOf(info, scheme, supplied_frequencies_.High(), factor, true);
   }
@@ -56,7 +56,7 @@ TablePair RotationTruth::SuppliedTable(Positions positions) const {
   }
   const Dtype dtype = table_dtype_.value();
   const RoundedTable table = exact_.Table(positions, dtype);
-  const std::vector<int64_t> shape = {static_cast<int64_t>(positions.size()),
+  const std::vector<int64_t> shape = {static_cast<int64_t>(axes().Tokens(positions)),
                                       exact_.layout().Pairs()};
   TablePair supplied = {Tensor::FromValues(dtype, shape, table.cos.values),
                         Tensor::FromValues(dtype, shape, table.sin.values)};
@@ -72,6 +72,13 @@ std::optional<Tensor> RotationTruth::Supply(const TensorSpec& spec, Positions po
   }
   if (spec.name == "magnitude") {
     return Tensor::FromValues(spec.dtypes.front(), {1}, std::span(&magnitude_, 1));
+  }
+  if (spec.name == "axis" && !(spec.optional && axes().count == 1)) {
+    std::vector<double> axis;
+    for (int64_t pair = 0; pair < exact_.layout().Pairs(); ++pair) {
+      axis.push_back(static_cast<double>(axes().Of(pair)));
+    }
+    return Tensor::FromValues(spec.dtypes.front(), {exact_.layout().Pairs()}, axis);
   }
   if (spec.name == "cos") return SuppliedTable(positions).cos;
   if (spec.name == "sin") return SuppliedTable(positions).sin;

@@ -33,6 +33,9 @@ class RotationTruth {
   const std::vector<double>& frequencies() const { return frequencies_; }
   double magnitude() const { return magnitude_; }
 
+  /// How positions are laid out.
+  const Axes& axes() const { return exact_.axes(); }
+
   /// The kernel's bound against the end-to-end truth: the contract, with the stages that posgauge
   /// supplied as accurate as they were supplied. This is what laws use.
   const RotaryBound& bound() const { return bound_; }
@@ -46,7 +49,7 @@ class RotationTruth {
   TablePair SuppliedTable(Positions positions) const;
 
   /// A tensor that the kernel asked for, as posgauge hands it over; nothing if there is none of
-  /// that name.
+  /// that name, or no axis to choose for a kernel that can do without.
   std::optional<Tensor> Supply(const TensorSpec& spec, Positions positions) const;
 
  private:

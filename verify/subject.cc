@@ -60,7 +60,14 @@ const Kind& KindOf(const Subject::Truth& truth, const Scheme& scheme, std::strin
 }  // namespace
 
 Subject::Subject(const KernelInfo& info, const Scheme& scheme)
-    : info_(info), scheme_(scheme), truth_(TruthFor(info, scheme)) {}
+    : info_(info),
+      scheme_(scheme),
+      truth_(TruthFor(info, scheme)),
+      axis_count_(AxesOf(scheme).count) {}
+
+int64_t Subject::TokensOf(Positions positions) const {
+  return static_cast<int64_t>(positions.size()) / axis_count_;
+}
 
 const RotationTruth& Subject::rotation() const {
   return KindOf<RotationTruth>(truth_, scheme_, "rotation");
@@ -89,13 +96,15 @@ std::vector<Named> Subject::InputsFor(Positions positions, const Tensor* x) cons
       continue;
     }
     if (spec.name == "positions") {
-      inputs.push_back(
-          {spec.name, ExactTensorFor(spec, {static_cast<int64_t>(positions.size())}, positions)});
+      std::vector<int64_t> shape = {TokensOf(positions)};
+      if (axis_count_ > 1) shape.push_back(axis_count_);
+      inputs.push_back({spec.name, ExactTensorFor(spec, shape, positions)});
       continue;
     }
     std::optional<Tensor> supplied =
         std::visit([&](const auto& truth) { return truth.Supply(spec, positions); }, truth_);
     if (!supplied) {
+      if (spec.name == "axis" && spec.optional) continue;
       throw FormatError(fmt::format("kernel {}: input '{}' is not one that {} has", info_.name,
                                     spec.name, info_.quantity));
     }
@@ -136,7 +145,7 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x,
   }
   std::vector<Named> outputs;
   if (info_.quantity == "table") {
-    const auto tokens = static_cast<int64_t>(positions.size());
+    const int64_t tokens = TokensOf(positions);
     const int64_t width = IsRotary(scheme_) ? FrequencyCount(scheme_) : WidthOf(scheme_);
     for (const TensorSpec& spec : info_.outputs) {
       outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {tokens, width})});

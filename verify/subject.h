@@ -45,6 +45,7 @@ class Subject {
   const ExactRotation& exact() const { return rotation().exact(); }
   const std::vector<double>& frequencies() const { return rotation().frequencies(); }
   double magnitude() const { return rotation().magnitude(); }
+  const Axes& axes() const { return rotation().axes(); }
   const RotaryBound& bound() const { return rotation().bound(); }
 
   /// The quantity `frequencies`: high parts, low parts (zeros where the kernel has none),
@@ -56,6 +57,8 @@ class Subject {
     double export_roundoff = 0;
   };
   FrequencyOutput Frequencies() const;
+
+  // Positions of a rotation over several axes are [tokens, axes] everywhere.
 
   /// The quantity `table` of a rotation.
   TablePair Table(Positions positions) const;
@@ -84,10 +87,12 @@ class Subject {
  private:
   // Everything that the kernel takes, by name.
   std::vector<Named> InputsFor(Positions positions, const Tensor* x) const;
+  int64_t TokensOf(Positions positions) const;
 
   KernelInfo info_;
   Scheme scheme_;
   Truth truth_;
+  int64_t axis_count_ = 1;
 };
 
 }  // namespace posgauge

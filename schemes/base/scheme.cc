@@ -213,25 +213,19 @@ int64_t FrequencyCount(const Scheme& scheme) {
       scheme);
 }
 
-int64_t AxisCount(const Scheme& scheme) {
+Axes AxesOf(const Scheme& scheme) {
   return std::visit(
-      []<class Params>(const Params& params) -> int64_t {
-        if constexpr (CountsAxes<Params>) return params.AxisCount();
-        return 1;
-      },
-      scheme);
-}
-
-std::vector<int64_t> PairAxes(const Scheme& scheme) {
-  std::vector<int64_t> axes(static_cast<size_t>(FrequencyCount(scheme)), 0);
-  std::visit(
-      [&]<class Params>(const Params& params) {
+      []<class Params>(const Params& params) -> Axes {
+        Axes axes;
         if constexpr (CountsAxes<Params>) {
-          for (size_t i = 0; i < axes.size(); ++i) axes[i] = params.AxisOf(static_cast<int64_t>(i));
+          axes.count = params.AxisCount();
+          for (int64_t pair = 0; pair < params.rotary.Pairs(); ++pair) {
+            axes.of_pair.push_back(params.AxisOf(pair));
+          }
         }
+        return axes;
       },
       scheme);
-  return axes;
 }
 
 std::string Text(const Scheme& scheme) {

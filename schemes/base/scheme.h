@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "posgauge/schemes/all.h"
+#include "posgauge/schemes/base/axes.h"
 #include "posgauge/schemes/base/kind.h"
 #include "posgauge/schemes/base/weight.h"
 
@@ -59,11 +60,8 @@ std::vector<Weight> WeightsOf(const Scheme& scheme);
 /// Pairs of a rotary scheme, waves of an addition that has any; none of other schemes.
 int64_t FrequencyCount(const Scheme& scheme);
 
-/// Axes that a position has: 1 for most schemes.
-int64_t AxisCount(const Scheme& scheme);
-
-/// The axis whose position each frequency multiplies, [pairs]: all 0 where there is one axis.
-std::vector<int64_t> PairAxes(const Scheme& scheme);
+/// How its positions are laid out: one axis for most schemes.
+Axes AxesOf(const Scheme& scheme);
 
 /// For people: "yarn head_dim=128 rotary_dim=128 ...", every field that is set.
 std::string Text(const Scheme& scheme);

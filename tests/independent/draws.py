@@ -7,7 +7,8 @@ from fractions import Fraction
 
 from independent.attention_draws import AttentionDraw
 from independent.given_rows_draws import GivenRowsDraw
-from independent.oracle import ADDITIONS, ATTENTIONS, FORMATS, GIVEN_ROWS, SCHEMES
+from independent.oracle import (ADDITIONS, ATTENTIONS, FORMATS, GIVEN_ROWS, SCHEMES,
+                                SEVERAL_AXES)
 
 DTYPES = list(FORMATS)
 QUANTITIES = ["frequencies", "magnitude", "softmax_multiplier", "table", "rotate",
@@ -92,6 +93,33 @@ class Draw(AttentionDraw, GivenRowsDraw):
     def rope(self, widest):
         rotary = self.rotary(widest)
         return {"scheme": "rope", **rotary, "base": self.any_base(rotary["rotary_dim"])}
+
+    def mrope(self, widest):
+        r = self.random
+        scheme = {**self.rope(widest), "scheme": "mrope"}
+        pairs = scheme["rotary_dim"] // 2
+        order = self.one_of("contiguous", "interleaved", "ernie", "interleaved_ggml")
+        if order == "ernie":
+            each = self.one_of(pairs // 3, lambda: r.randint(0, pairs // 2))
+            return {**scheme, "section": [each, each, pairs - 2 * each], "order": order}
+        count = {"interleaved": 3, "interleaved_ggml": 4}.get(order, r.choice([3, 4]))
+        return {**scheme, "section": self.section(pairs, count), "order": order}
+
+    def axial(self, widest):
+        scheme = {**self.rope(widest), "scheme": "axial"}
+        pairs = scheme["rotary_dim"] // 2
+        count = self.random.randint(2, 4)
+        section = self.section(pairs, count)
+        equal = all(entry == section[0] for entry in section)
+        index = self.one_of("restarting", "alternating") if equal else "restarting"
+        return {**scheme, "section": section, "frequency_index": index}
+
+    def section(self, pairs, count):
+        """Even where that goes, or cut anywhere."""
+        if pairs % count == 0 and self.random.random() < 0.5:
+            return [pairs // count] * count
+        cuts = sorted(self.random.randint(0, pairs) for _ in range(count - 1))
+        return [end - begin for begin, end in zip([0, *cuts], [*cuts, pairs])]
 
     def linear(self, widest):
         return {**self.rope(widest), "scheme": "linear", "factor": self.factor(0)}
@@ -243,8 +271,21 @@ class Draw(AttentionDraw, GivenRowsDraw):
             # cos p and 1 differ by p^2/2: much smaller ones are beyond the reference's 1025 bits.
             lambda: self.log_uniform(1e-40, 1e15)))
 
-    def positions(self, count):
-        return [self.position() for _ in range(count)]
+    def positions(self, count, axes=1):
+        """[count, axes], flat. Of several axes all alike, one alone, or each its own."""
+        drawn = []
+        for _ in range(count):
+            position = self.position()
+            row = self.one_of(
+                [position] * axes,
+                lambda: [self.position() for _ in range(axes)],  # pylint: disable=cell-var-from-loop
+                lambda: self.alone(position, axes)) if axes > 1 else [position]
+            drawn += row
+        return drawn
+
+    def alone(self, position, axes):
+        at = self.random.randrange(axes)
+        return [position if axis == at else 0.0 for axis in range(axes)]
 
     def vector(self, size, finite=False):
         """Elements of one kind each, or mixed. Finite ones for scores spare the smallest numbers:
@@ -288,6 +329,19 @@ EDGES = {
     "rope": [{"base": 1.0}, {"base": 0.5}, {"base": 2.0, "rotary_dim": 2, "head_dim": 2},
              {"rotary_dim": 0, "head_dim": 8, "rotary_offset": 3},
              {"base": 2.0 ** 24, "rotary_dim": 96, "head_dim": 96}],
+    "mrope": [{"section": section, "order": order, "head_dim": 128, "rotary_dim": 128,
+               "rotary_offset": 0}
+              for section, order in (([16, 24, 24], "contiguous"), ([16, 24, 24], "interleaved"),
+                                     ([24, 20, 20], "interleaved"), ([22, 22, 20], "ernie"),
+                                     ([24, 20, 20, 0], "interleaved_ggml"),
+                                     ([16, 16, 16, 16], "contiguous"), ([0, 0, 64], "contiguous"))]
+             + [{"section": [0, 0, 0], "order": "contiguous", "rotary_dim": 0, "head_dim": 8,
+                 "rotary_offset": 3}],
+    "axial": [{"section": section, "frequency_index": index, "head_dim": 128, "rotary_dim": 128,
+               "rotary_offset": 0}
+              for section, index in (([8, 28, 28], "restarting"), ([32, 32], "restarting"),
+                                     ([32, 32], "alternating"), ([0, 64], "restarting"),
+                                     ([16, 16, 16, 16], "alternating"))],
     "linear": [{"factor": 1.0}, {"base": 1.0, "factor": 3.0}, {"factor": 2.0 ** 19, "base": 2.0}],
     "ntk": [{"form": "aware", "factor": 1.0, "trained_length": None, "length": None,
              "mixed_exponent": None, **WIDE},
@@ -378,17 +432,29 @@ def inputs(draw, scheme, quantity):
             return {"positions": positions, "x": draw.embedding(rows * scheme["width"])}
         return {}
     h = scheme["head_dim"]
+    axes = len(scheme["section"]) if scheme["scheme"] in SEVERAL_AXES else 1
     if quantity == "table":
-        return {"positions": draw.positions(r.randint(1, 4))}
+        return {"positions": draw.positions(r.randint(1, 4), axes)}
     if quantity.startswith("rotate"):
         rows, heads = r.randint(1, 3), r.randint(1, 2)
-        return {"positions": draw.positions(rows), "heads": heads,
+        return {"positions": draw.positions(rows, axes), "heads": heads,
                 "x": draw.vector(rows * heads * h)}
     if quantity == "scores":
         queries, keys, heads = r.randint(1, 6), r.randint(1, 8), r.randint(1, 4)
-        query_positions = draw.positions(queries)
-        key_positions = [draw.one_of(draw.position, lambda: r.choice(query_positions))
-                         for _ in range(keys)]
+        query_positions = draw.positions(queries, axes)
+        if axes == 1:
+            key_positions = [draw.one_of(draw.position, lambda: r.choice(query_positions))
+                             for _ in range(keys)]
+        else:
+            # Each as it comes, or that of a query with one axis moved, or with none.
+            key_positions = []
+            for _ in range(keys):
+                at = axes * r.randrange(queries)
+                row = draw.one_of(draw.positions(1, axes), query_positions[at:at + axes])
+                if draw.one_of(True, False):
+                    row = list(row)
+                    row[r.randrange(axes)] = draw.position()
+                key_positions += row
         return {"query_positions": query_positions, "key_positions": key_positions, "heads": heads,
                 "q": draw.vector(queries * heads * h, finite=True),
                 "k": draw.vector(keys * heads * h, finite=True),

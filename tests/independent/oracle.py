@@ -13,12 +13,16 @@ from mpmath import iv
 
 from independent.additions import ADDITIONS
 from independent.attentions import ATTENTIONS
+from independent.axes import SEVERAL_AXES
 from independent.ball import (FORMATS, ONE, WITH_DISTANCES, ZERO, add, ball_of_float,
                               ball_of_fraction, ball_of_interval, cos_sin, multiply, negate,
                               round_ball)
 from independent.given_rows import GIVEN_ROWS
 from independent.reals import NotDecided, interval
-from independent.schemes import SCHEMES, Refused, Yarn
+from independent.schemes import SCHEMES as ONE_AXIS, Refused, Yarn
+
+# The rotary ones.
+SCHEMES = {**ONE_AXIS, **SEVERAL_AXES}
 
 # Bits of the working precision, tried in turn; 400 bits are 120 digits.
 PRECISIONS = (400, 1200, 4800)
@@ -40,6 +44,7 @@ class Oracle:
         self.scheme = scheme
         self.equations = SCHEMES[scheme["scheme"]](scheme)
         self.pairs = scheme["rotary_dim"] // 2
+        self.axes = self.equations.axes()
         self.sign = -1 if scheme["direction"] == "clockwise" else 1
         self.cache = {}
 
@@ -104,11 +109,17 @@ class Oracle:
             return multiply(ball_of_fraction(squared, bits), real)
         return middle, 0, real[2]
 
+    def rows(self, positions):
+        """The position that every pair counts, [tokens, pairs]; positions are [tokens, axes], flat."""
+        count = self.equations.axis_count()
+        return [[positions[start + axis] for axis in self.axes]
+                for start in range(0, len(positions), count)]
+
     def turns(self, positions, bits):
-        """cos and sin of every angle, without magnitude, [positions, pairs]."""
+        """cos and sin of every angle, without magnitude, [tokens, pairs]."""
         frequencies = self.frequencies(bits)[0]
-        return [[cos_sin(multiply(ball_of_float(p), frequency), bits) for frequency in frequencies]
-                for p in positions]
+        return [[cos_sin(multiply(ball_of_float(p), frequency), bits)
+                 for p, frequency in zip(row, frequencies)] for row in self.rows(positions)]
 
     def table(self, bits, positions):
         a = self.factor("magnitude", bits)
@@ -126,7 +137,7 @@ class Oracle:
         turns = self.turns(positions, bits)
         h = self.scheme["head_dim"]
         result = list(x)  # the channels that do not rotate
-        for row, p in enumerate(positions):
+        for row, counted in enumerate(self.rows(positions)):
             for head in range(heads):
                 start = (row * heads + head) * h
                 for pair in range(self.pairs):
@@ -135,7 +146,7 @@ class Oracle:
                     cos, sin = turns[row][pair]
                     if not (math.isfinite(u) and math.isfinite(v)):
                         result[m] = result[n] = math.nan
-                    elif p == 0:
+                    elif counted[pair] == 0:
                         result[m] = u and multiply(a, ball_of_float(u))
                         result[n] = v and multiply(a, ball_of_float(v))
                     else:
@@ -153,13 +164,13 @@ class Oracle:
         keys = self.heads(k, key_positions, heads, bits)
         result = []
         for head in range(heads):
-            for i, p in enumerate(query_positions):
-                for j, t in enumerate(key_positions):
+            for i, p in enumerate(self.rows(query_positions)):
+                for j, t in enumerate(self.rows(key_positions)):
                     query, key = queries[i * heads + head], keys[j * heads + head]
                     if p == t:  # a rotation keeps the inner product
                         turned = dot(query.before, key.before)
                     else:
-                        turned = self.unturned(query, key, bits)
+                        turned = self.unturned(query, key, p, t, bits)
                         if turned is None and bits < PRECISIONS[-1]:
                             turned = dot(query.after, key.after)
                         elif turned is None:
@@ -174,31 +185,35 @@ class Oracle:
         h = self.scheme["head_dim"]
         rotating = [self.channels(pair) for pair in range(self.pairs)]
         return [Head(x[at * h:(at + 1) * h], rotating, turns[at // heads])
-                for at in range(len(positions) * heads)]
+                for at in range(len(turns) * heads)]
 
-    def unturned(self, query, key, bits):
-        """The inner product where only pairs of no frequency take part, which is exact; else None."""
+    def unturned(self, query, key, p, t, bits):
+        """The inner product where only pairs take part that have no frequency or the same position
+        on both sides, which is exact; else None."""
         total = ZERO
-        for (qu, qv), (ku, kv), frequency in zip(query.pairs, key.pairs, self.frequencies(bits)[0]):
+        for (qu, qv), (ku, kv), frequency, at, to in zip(query.pairs, key.pairs,
+                                                         self.frequencies(bits)[0], p, t):
             along = add(multiply(qu, ku), multiply(qv, kv))
             across = add(multiply(qv, ku), negate(multiply(qu, kv)))
-            if (along[0] or across[0]) and (frequency[0] or frequency[1]):
+            if (along[0] or across[0]) and (frequency[0] or frequency[1]) and at != to:
                 return None
             total = add(total, along)
         return total
 
     def relative(self, query, key, p, t, bits):
-        """Sum of along cos(d w) - across sin(d w), d = p - t, with pairs of equal frequency added
-        first, so that what cancels there is exactly zero."""
+        """Sum of along cos(d w) - across sin(d w), d = p - t, with pairs of equal frequency and
+        distance added first, so that what cancels there is exactly zero."""
         sums = {}
-        for (qu, qv), (ku, kv), frequency in zip(query.pairs, key.pairs, self.frequencies(bits)[0]):
-            along, across = sums.get(frequency, (ZERO, ZERO))
+        for (qu, qv), (ku, kv), frequency, at, to in zip(query.pairs, key.pairs,
+                                                         self.frequencies(bits)[0], p, t):
+            turn = frequency, Fraction(at) - Fraction(to)
+            along, across = sums.get(turn, (ZERO, ZERO))
             along = add(along, add(multiply(qu, ku), multiply(qv, kv)))
             across = add(across, add(multiply(qv, ku), negate(multiply(qu, kv))))
-            sums[frequency] = along, across
-        distance = add(ball_of_float(p), negate(ball_of_float(t)))
+            sums[turn] = along, across
         total = ZERO
-        for frequency, (along, across) in sums.items():
+        for (frequency, apart), (along, across) in sums.items():
+            distance = ball_of_fraction(apart, bits)
             cos, sin = cos_sin(multiply(distance, frequency), bits)
             total = add(total, add(multiply(along, cos), negate(multiply(across, sin))))
         return total

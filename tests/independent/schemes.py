@@ -29,6 +29,13 @@ class Rope:
         self.d = scheme["rotary_dim"]
         self.power = Power(self.bases())
 
+    def axis_count(self):
+        return 1
+
+    def axes(self):
+        """The axis of the position that each pair counts."""
+        return [0] * (self.d // 2)
+
     def bases(self):
         return [Fraction(self.scheme["base"])]
 
