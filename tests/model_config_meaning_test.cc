@@ -197,6 +197,43 @@ TEST(ModelConfig, LongRopeMagnitudesOfTheRegimesAndFactors) {
   EXPECT_EQ(MagnitudeOf(read({{"attention_factor", 1.125}})), 1.125);
 }
 
+TEST(ModelConfig, TheModelDecidesWhichPairsCountWhichAxis) {
+  const json block = {{"rope_type", "default"}, {"mrope_section", {22, 22, 20}}};
+  const auto order = [&](const std::string& model_type, const ConfigOverrides& overrides = {}) {
+    const json changes = {{"model_type", model_type}, {"rope_scaling", block}};
+    return std::get<mrope::Params>(Only(ReadLlama(changes, overrides))).order;
+  };
+  EXPECT_EQ(order("qwen2_vl"), mrope::Order::contiguous);
+  EXPECT_EQ(order("qwen3_vl_text"), mrope::Order::interleaved);
+  EXPECT_EQ(order("ernie4_5_vl_moe_text"), mrope::Order::ernie);
+  EXPECT_EQ(order("of_tomorrow", {.pairing = Pairing::half}), mrope::Order::contiguous);
+  json interleaved = block;
+  interleaved["mrope_interleaved"] = true;
+  const ModelConfig unknown = ReadLlama(
+      {{"model_type", "of_tomorrow"}, {"rope_scaling", interleaved}}, {.pairing = Pairing::half});
+  EXPECT_EQ(std::get<mrope::Params>(Only(unknown)).order, mrope::Order::interleaved);
+  EXPECT_TRUE(HasNote(unknown, "ggml's IMROPE"));
+  // As transformers saves what it has read.
+  const json both = {{"type", "mrope"}, {"rope_type", "default"}, {"mrope_section", {16, 24, 24}}};
+  EXPECT_EQ(Only(ReadLlama({{"rope_scaling", both}})), Scheme(mrope::Params{.rotary = {}}));
+}
+
+TEST(ModelConfig, FreqAllocationOfErnieIsTime) {
+  const ModelConfig model =
+      ReadLlama({{"model_type", "ernie4_5_moe_vl"}, {"rope_3d", true}, {"freq_allocation", 20}});
+  EXPECT_EQ(Only(model), Scheme(mrope::Params{.rotary = {.pairing = Pairing::interleaved},
+                                              .section = {22, 22, 20},
+                                              .order = mrope::Order::ernie}));
+}
+
+TEST(ModelConfig, RopeRatioOfChatGlmMultipliesTheBase) {
+  EXPECT_EQ(
+      RotaryOf(Only(ReadLlama(
+                   {{"model_type", "chatglm"}, {"rope_theta", nullptr}, {"rope_ratio", 500}})))
+          .base,
+      5e6);
+}
+
 TEST(ModelConfig, ProportionalDefaults) {
   const Scheme scheme =
       Only(ReadLlama({{"rope_scaling", {{"rope_type", "proportional"}, {"factor", 2}}}}));

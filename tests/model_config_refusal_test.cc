@@ -8,14 +8,14 @@ namespace {
 TEST(ConfigRefusal, RopeTypesThatAreNotServed) {
   const std::string supported =
       " is not supported; supported: default, linear, dynamic, ntk, yarn, dynamic-yarn, llama3, "
-      "longrope, proportional";
-  for (const std::string type : {"mrope", "xdrope", "mllama4", "Longrope"}) {
+      "longrope, proportional, mrope";
+  for (const std::string type : {"xdrope", "mllama4", "Longrope"}) {
     EXPECT_EQ(LlamaRefusal({{"rope_scaling", {{"rope_type", type}, {"factor", 2}}}}),
               "config.json: rope type '" + type + "'" + supported);
   }
   EXPECT_EQ(
-      LlamaRefusal({{"rope_scaling", {{"rope_type", "default"}, {"mrope_section", {24, 20, 20}}}}}),
-      "config.json: rope type 'mrope'" + supported);
+      LlamaRefusal({{"rope_scaling", {{"type", "xdrope"}, {"xdrope_section", {16, 16, 16, 16}}}}}),
+      "config.json: rope type 'xdrope'" + supported);
   EXPECT_EQ(LlamaRefusal({{"rope_scaling", {{"rope_type", "a\nb"}}}}),
             "config.json: rope type 'a\\nb'" + supported);
 }
@@ -115,6 +115,30 @@ TEST(ConfigRefusal, SaysWhatWhereAndWhatWouldBeRight) {
       {block({{"type", "longrope"}, {"original_max_position_embeddings", 4096}}),
        "rope type 'longrope' depends on the current length in tokens: give --length N (largest "
        "position + 1)"},
+      // Several axes
+      {block({{"type", "mrope"}}), "rope_scaling.mrope_section is missing"},
+      {block({{"type", "mrope"}, {"mrope_section", {16, 24}}}),
+       "mrope.section must have 3..4 entries (pairs of each axis), got 2"},
+      {block({{"type", "default"}, {"mrope_section", {16, 24, 23}}}),
+       "mrope.section must sum to 64 (rotary_dim/2), got 63 (16 + 24 + 23)"},
+      {block({{"type", "mrope"}, {"mrope_section", "16"}}),
+       "rope_scaling.mrope_section must be a list of integers, got \"16\""},
+      {block({{"mrope_section", {16, 24, 24}}, {"mrope_interleaved", true}}),
+       "rope_scaling.mrope_interleaved is true, but model_type llama has the order contiguous"},
+      {block({{"type", "yarn"}, {"factor", 4}, {"mrope_section", {16, 24, 24}}}),
+       "rope_scaling.mrope_section with rope type 'yarn' is not supported: frameworks scale it "
+       "differently"},
+      {block({{"type", "mrope"}, {"mrope_section", {16, 24, 24}}, {"factor", 2}}),
+       "rope_scaling.factor is not understood for rope type 'mrope' and may change the rotation; "
+       "it reads mrope_section, mrope_interleaved"},
+      {{{"rope_3d", true}},
+       "rope_3d is not understood for a model_type other than ernie4_5_moe_vl, whose own code has "
+       "it"},
+      {{{"model_type", "ernie4_5_moe_vl"}, {"rope_3d", true}}, "freq_allocation is missing"},
+      {{{"model_type", "ernie4_5_moe_vl"}, {"rope_3d", true}, {"freq_allocation", 21}},
+       "freq_allocation must leave an even number of the 64 pairs, got 21"},
+      {{{"model_type", "ernie4_5_moe_vl"}, {"rope_3d", true}, {"rope_scaling", yarn}},
+       "rope_3d and a rope block without mrope_section: keep one"},
       // Proportional
       {block({{"type", "proportional"}, {"partial_rotary_factor", 1.5}}),
        "proportional.proportion must be in 0..1, got 1.5"},

@@ -55,6 +55,66 @@ TEST(VisionConfig, AVisionPartIsAGroupOfItsOwn) {
   EXPECT_EQ(model.num_attention_heads, 8);
 }
 
+json Tower(const std::string& model_type) {
+  return {{"model_type", model_type}, {"hidden_size", 1280}, {"num_heads", 16}, {"depth", 2}};
+}
+
+TEST(VisionConfig, TowersOfQwenHaveRowsFirst) {
+  const ModelConfig model = Read(Tower("qwen2_5_vl").dump());
+  EXPECT_EQ(Only(model), Scheme(axial::Params{.rotary = {.head_dim = 80, .rotary_dim = 80},
+                                              .section = {20, 20}}));
+  EXPECT_EQ(model.groups[0].layers, (std::vector<int64_t>{0, 1}));
+  json third = Tower("qwen3_vl");
+  third["num_position_embeddings"] = 2304;
+  EXPECT_EQ(Read(third.dump()).groups.at(1).scheme,
+            Scheme(resampled::Params{.width = 1280,
+                                     .grid_h = 48,
+                                     .grid_w = 48,
+                                     .target_h = 48,
+                                     .target_w = 48,
+                                     .prefix = 0,
+                                     .filter = resampled::Filter::bilinear,
+                                     .align_corners = true}));
+  third["num_position_embeddings"] = 2305;
+  EXPECT_EQ(Refusal(third.dump()),
+            "config.json: num_position_embeddings must be a square, got 2305");
+  json odd = Tower("qwen2_5_vl");
+  odd["hidden_size"] = 1296;
+  EXPECT_EQ(Refusal(odd.dump()),
+            "config.json: hidden_size must be a multiple of 4 times num_heads 16, got 1296");
+}
+
+TEST(VisionConfig, AxesOfFluxAreReadOrFilledIn) {
+  json config = {{"_class_name", "FluxTransformer2DModel"}, {"attention_head_dim", 128}};
+  axial::Params params{.rotary = {.pairing = Pairing::interleaved}, .section = {8, 28, 28}};
+  EXPECT_EQ(Only(Read(config.dump())), Scheme(params));
+  EXPECT_TRUE(HasNote(Read(config.dump()), "axes_dims_rope is not in the config: 16, 56, 56"));
+  config["axes_dims_rope"] = {32, 48, 48};
+  params.section = {16, 24, 24};
+  EXPECT_EQ(Only(Read(config.dump())), Scheme(params));
+  config["axes_dims_rope"] = {31, 49, 48};
+  EXPECT_EQ(Refusal(config.dump()), "config.json: axes_dims_rope must be even numbers, got 31");
+}
+
+TEST(VisionConfig, OpenClipTellsOfBothPartsInWordsOfItsOwn) {
+  json config = {{"text_cfg", {{"context_length", 77}, {"width", 512}}},
+                 {"vision_cfg", {{"image_size", 224}, {"patch_size", 16}, {"width", 768}}}};
+  const ModelConfig plain = Read(config.dump());
+  ASSERT_EQ(plain.groups.size(), 2u);
+  EXPECT_EQ(plain.groups[1].kind, "vision");
+  EXPECT_EQ(plain.groups[1].scheme, Scheme(learned::Params{.width = 768, .rows = 197}));
+  config["vision_cfg"].update(
+      {{"rope", true}, {"head_width", 64}, {"intp_freq", true}, {"pt_hw_seq_len", 16}});
+  config["vision_cfg"]["image_size"] = 336;
+  const ModelConfig eva = Read(config.dump());
+  ASSERT_EQ(eva.groups.size(), 3u);
+  EXPECT_EQ(eva.groups[1].scheme,
+            Scheme(axial::Params{
+                .rotary = {.head_dim = 64, .rotary_dim = 64, .pairing = Pairing::interleaved},
+                .section = {16, 16}}));
+  EXPECT_TRUE(HasNote(eva, "positions are (row, column) times 16/21"));
+}
+
 TEST(VisionConfig, WhatIsNotReadIsNotedAndTheTextIsRead) {
   const auto read = [](const json& vision) {
     return Read(json{{"text_config", Llama(json::object())}, {"vision_config", vision}}.dump());

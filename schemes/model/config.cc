@@ -7,8 +7,7 @@
 #include "posgauge/schemes/base/json_file.h"
 #include "posgauge/schemes/model/layers.h"
 #include "posgauge/schemes/model/model_type.h"
-#include "posgauge/schemes/model/rope_block.h"
-#include "posgauge/schemes/model/rotary_layout.h"
+#include "posgauge/schemes/model/rotating.h"
 #include "posgauge/schemes/model/section.h"
 #include "posgauge/schemes/model/unrotated.h"
 #include "posgauge/schemes/model/vision.h"
@@ -46,6 +45,7 @@ constexpr auto kUnderstood = std::to_array<std::string_view>({"rope_theta",
                                                               "rotary_value",
                                                               "use_rotary_pos_emb",
                                                               "original_rope",
+                                                              "rope_3d",
                                                               "indexer_rope_interleave"});
 
 // A key about rotation has the word "rope" or "rotary" in its name: no_rope_layers, not property.
@@ -59,11 +59,6 @@ bool FindFlag(const Section& config, std::string_view key) {
   const auto at = config.Json().find(key);
   if (at != config.Json().end() && at->is_number_integer()) return config.Get<int64_t>(key) != 0;
   return config.Find<bool>(key).value_or(false);
-}
-
-// NTK scaling as Qwen-1's own code has it.
-bool HasQwenNtk(const Section& config) {
-  return config.Find<bool>("use_dynamic_ntk").value_or(false);
 }
 
 void RequireUnderstood(const Section& config, const ModelType* type) {
@@ -169,176 +164,6 @@ void ReadSizes(const Section& config, const ModelType* type, ModelConfig& model)
   }
 }
 
-// The block that scales: rope_parameters, or rope_scaling as older configs have it. `kinds` where
-// the config has one for each kind of layer.
-struct Blocks {
-  std::optional<Section> flat;
-  std::vector<std::pair<std::string, Section>> kinds;
-};
-
-// A block without the keys that say nothing about scaling and the spelling of its type.
-json Essence(const Section& block) {
-  json essence = json::object();
-  for (const auto& [key, value] : block.Json().items()) {
-    const bool aside = key == "type" || key == "rope_theta" || key == "partial_rotary_factor";
-    if (!aside && !value.is_null()) essence[key] = value;
-  }
-  essence["rope_type"] = RopeTypeOf(block);
-  return essence;
-}
-
-Blocks ReadBlocks(const Section& config) {
-  std::optional<Section> old_block = config.FindSection("rope_scaling");
-  std::optional<Section> new_block = config.FindSection("rope_parameters");
-  if (old_block && old_block->Json().empty()) old_block.reset();
-  if (new_block && new_block->Json().empty()) new_block.reset();
-  if (!new_block) return {old_block, {}};
-  const json& entries = new_block->Json();
-  const auto is_block = [](const json& entry) { return entry.is_object() || entry.is_null(); };
-  const bool some = std::any_of(entries.begin(), entries.end(),
-                                [](const json& entry) { return entry.is_object(); });
-  Require(!some || std::all_of(entries.begin(), entries.end(), is_block),
-          "{} mixes blocks of layer kinds with values of its own", config.Name("rope_parameters"));
-  Require(!old_block || (!some && Essence(*old_block) == Essence(*new_block)),
-          "{} and {} disagree: keep one", config.Name("rope_scaling"),
-          config.Name("rope_parameters"));
-  if (!some) return {new_block, {}};
-  Blocks blocks;
-  for (const auto& [kind, entry] : entries.items()) {
-    if (entry.is_null()) continue;
-    Require(IsAttention(kind),
-            "{} is not a known kind of layer: full_attention, sliding_attention, chunked_attention",
-            new_block->Name(kind));
-    blocks.kinds.emplace_back(kind, Section(entry, new_block->Name(kind) + "."));
-  }
-  return blocks;
-}
-
-// Reads one config; a member is what its later steps need of the earlier ones.
-struct Reader {
-  const Section config;
-  const ConfigOverrides& overrides;
-  ModelConfig& model;
-  const ModelType* const type;
-  Layers layers;
-
-  RopeContext Context(bool nested) const {
-    return {.config = config,
-            .nested = nested,
-            .type = type,
-            .max_position = model.max_position,
-            .length = overrides.length};
-  }
-
-  Rotary Layout(const std::optional<Section>& block, Pairing pairing, double base,
-                std::string_view kind = "") {
-    Rotary rotary = ReadRotaryWidth(config, kind, block, type, model.notes);
-    rotary.pairing = pairing;
-    rotary.base = base;
-    return rotary;
-  }
-
-  void AddGroup(std::string kind, std::vector<int64_t> indices, const Scheme& scheme) {
-    Validate(scheme);
-    model.groups.push_back({std::move(kind), std::move(indices), scheme});
-  }
-
-  // One block for all layers.
-  void ReadFlat(const std::optional<Section>& block, Pairing pairing) {
-    const std::vector<std::string> kinds = layers.RotatingKinds();
-    Require(type != nullptr || kinds.size() < 2,
-            "{} mixes {} and model_type {} is not known: which of them rotate, and how, is not in "
-            "the config",
-            config.Name("layer_types"), fmt::join(kinds, ", "), Shown(model.model_type));
-    const double base = ReadBase(config, block, /*nested=*/false, type, model.notes);
-    const Rotary rotary = Layout(block, pairing, base);
-    AddGroup("all", layers.Rotating(),
-             HasQwenNtk(config) ? ReadQwenNtk(block, rotary)
-                                : ReadRopeBlock(block, rotary, Context(false), model.notes));
-  }
-
-  // Qwen-1's own code: get_ntk_alpha, by the current length over seq_length.
-  Scheme ReadQwenNtk(const std::optional<Section>& block, const Rotary& rotary) {
-    constexpr std::string_view kKey = "use_dynamic_ntk";
-    Require(!block, "{} and the rope block both scale: keep one", config.Name(kKey));
-    const auto trained = config.Get<int64_t>("seq_length");
-    RequireLength(config.Name("seq_length"), trained);
-    Require(overrides.length.has_value(),
-            "{} depends on the current length in tokens: give --length N (largest position + 1)",
-            config.Name(kKey));
-    model.notes.push_back(fmt::format("{} is read for a current length of {} tokens",
-                                      config.Name(kKey), *overrides.length));
-    return ntk::Params{.rotary = rotary,
-                       .form = ntk::Form::qwen,
-                       .trained_length = trained,
-                       .length = overrides.length};
-  }
-
-  // Global layers have the block, local ones a base of their own and no scaling (Gemma 3).
-  void ReadLocalAndGlobal(const std::optional<Section>& block, Pairing pairing) {
-    const double base = ReadBase(config, block, /*nested=*/false, type, model.notes);
-    auto local = config.Find<double>("rope_local_base_freq");
-    if (!local) local = config.Find<double>("local_rope_theta");
-    if (!local) {
-      Require(type && type->local_base != 0, "{} is missing", config.Name("rope_local_base_freq"));
-      local = type->local_base;
-      model.notes.push_back(
-          fmt::format("the local base is not in the config: {} is what model_type {} fills in",
-                      *local, type->name));
-    }
-    const Rotary rotary = Layout(block, pairing, base);
-    const Scheme global = ReadRopeBlock(block, rotary, Context(false), model.notes);
-    if (std::holds_alternative<linear::Params>(global)) {
-      model.notes.push_back(
-          "the linear factor is on global layers only; gemma.cpp leaves it out altogether");
-    }
-    Rotary local_rotary = rotary;
-    local_rotary.base = *local;
-    AddGroup("full_attention", layers.Rotating("full_attention"), global);
-    AddGroup("sliding_attention", layers.Rotating("sliding_attention"),
-             rope::Params{.rotary = local_rotary});
-  }
-
-  // A block for each kind of layer.
-  void ReadNested(const std::vector<std::pair<std::string, Section>>& kinds, Pairing pairing) {
-    for (const std::string& kind : layers.RotatingKinds()) {
-      const bool has_block = std::any_of(kinds.begin(), kinds.end(),
-                                         [&](const auto& entry) { return entry.first == kind; });
-      Require(has_block, "{} has no block for the kind {} of layer_types",
-              config.Name("rope_parameters"), kind);
-    }
-    for (const auto& [kind, block] : kinds) {
-      std::vector<int64_t> indices = layers.Rotating(kind);
-      if (indices.empty() && !layers.kinds.empty()) {
-        model.notes.push_back(fmt::format("{} is for no layer that rotates",
-                                          config.Name("rope_parameters") + "." + kind));
-        continue;
-      }
-      const double base = ReadBase(config, block, /*nested=*/true, type, model.notes);
-      AddGroup(
-          kind, std::move(indices),
-          ReadRopeBlock(block, Layout(block, pairing, base, kind), Context(true), model.notes));
-    }
-    Require(!model.groups.empty(), "{} has no block for any layer", config.Name("rope_parameters"));
-  }
-
-  void ReadGroups() {
-    const KnownPairing pairing =
-        ReadPairing(config, model.model_type, type, overrides.pairing, model.notes);
-    model.pairing_source = pairing.source;
-    const Blocks blocks = ReadBlocks(config);
-    const bool local = config.Has("rope_local_base_freq") || config.Has("local_rope_theta") ||
-                       (type && type->rule == LayerRule::local_base);
-    if (!blocks.kinds.empty()) {
-      ReadNested(blocks.kinds, pairing.pairing);
-    } else if (local) {
-      ReadLocalAndGlobal(blocks.flat, pairing.pairing);
-    } else {
-      ReadFlat(blocks.flat, pairing.pairing);
-    }
-  }
-};
-
 // Of a model that rotates nothing; older configs have names of their own.
 void ReadUnrotatedSizes(const Section& config, ModelConfig& model) {
   if (!model.max_position) {
@@ -373,10 +198,14 @@ ModelConfig ReadText(const json& root, const std::string& source,
   model.source = source;
   const Section whole(root, "");
   const std::string_view text_key = TextKey(whole);
-  const Section config = text_key.empty() ? whole : *whole.FindSection(text_key);
-  model.model_type = config.Find<std::string>("model_type").value_or("");
+  const Section config = text_key.empty() ? whole : whole.GetSection(text_key);
+  model.model_type = config.Find<std::string>("model_type")
+                         .value_or(config.Find<std::string>("_class_name").value_or(""));
   const ModelType* type = FindModelType(model.model_type);
-  if (!whole.Has(kVision)) model.groups = ReadVision(config, model.model_type, model.notes);
+  if (whole.Has("vision_cfg")) model.groups = ReadOpenClip(whole, model.notes);
+  if (model.groups.empty() && !whole.Has(kVision)) {
+    model.groups = ReadVision(config, model.model_type, model.notes);
+  }
   if (model.groups.empty()) model.groups = ReadUnrotated(config, model.model_type, model.notes);
   if (!model.groups.empty()) {
     ReadSizes(config, type, model);
@@ -386,11 +215,11 @@ ModelConfig ReadText(const json& root, const std::string& source,
   }
   RequireUnderstood(config, type);
   RequireKnown(config, type, overrides, model.model_type);
-  Reader reader{config, overrides, model, type, ReadLayers(config, type, model.notes)};
-  model.num_hidden_layers = reader.layers.count;
+  const Layers layers = ReadLayers(config, type, model.notes);
+  model.num_hidden_layers = layers.count;
   ReadSizes(config, type, model);
-  reader.ReadGroups();
-  for (auto& [kind, indices] : reader.layers.Unrotated()) {
+  ReadRotating(config, type, overrides, layers, model);
+  for (auto& [kind, indices] : layers.Unrotated()) {
     model.unrotated.push_back({std::move(kind), std::move(indices)});
   }
   if (config.Find<bool>("use_logn_attn").value_or(false)) {

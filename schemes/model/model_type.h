@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "posgauge/schemes/base/rotary.h"
+#include "posgauge/schemes/mrope.h"
 
 namespace posgauge {
 
@@ -37,6 +38,7 @@ struct ModelType {
   int64_t global_head_dim = 0;  // of full_attention layers, when the config gives none; 0: head_dim
   int64_t max_position = 0;     // when the config gives none
   std::string_view base_ratio;  // the key, if any, of a factor on the base
+  mrope::Order order = mrope::Order::contiguous;  // where mrope_section gives pairs to axes
 };
 
 /// nullptr for a model_type that is not known.

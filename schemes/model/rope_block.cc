@@ -11,7 +11,7 @@ namespace {
 using Notes = std::vector<std::string>;
 
 constexpr std::string_view kServed =
-    "default, linear, dynamic, ntk, yarn, dynamic-yarn, llama3, longrope, proportional";
+    "default, linear, dynamic, ntk, yarn, dynamic-yarn, llama3, longrope, proportional, mrope";
 
 [[noreturn]] void RefuseType(const std::string& type) {
   const std::string quoted = Shown(type);
@@ -22,6 +22,7 @@ constexpr std::string_view kServed =
 // Other words for a rope type that mean the same frequencies.
 std::string Canonical(const std::string& type) {
   if (type == "rope" || type == "none" || type == "gptj" || type == "neox") return "default";
+  if (type == "mrope") return "default";  // mrope_section says it, under either word
   if (type == "deepseek_yarn" || type == "telechat3-yarn") return "yarn";
   if (type == "su") return "longrope";
   return type;
@@ -145,6 +146,40 @@ Scheme ReadProportional(const Section& block, const Rotary& rotary, Notes& notes
                               .factor = block.Find<double>("factor").value_or(1)};
 }
 
+// Which pairs count which axis: the model's code decides, and Qwen3-VL's configs say it again.
+mrope::Order OrderOf(const Section& block, const ModelType* type) {
+  constexpr std::string_view kKey = "mrope_interleaved";
+  const auto stated = block.Find<bool>(kKey);
+  if (!type) {
+    return stated.value_or(false) ? mrope::Order::interleaved : mrope::Order::contiguous;
+  }
+  Require(!stated || *stated == (type->order == mrope::Order::interleaved),
+          "{} is {}, but model_type {} has the order {}", block.Name(kKey), stated.value_or(false),
+          type->name, VariantName(type->order));
+  return type->order;
+}
+
+// Frequencies as unscaled; the sections tell which pairs count which axis.
+Scheme ReadMrope(const Section& block, const std::string& word, const Rotary& rotary,
+                 const RopeContext& context, Notes& notes) {
+  Require(Canonical(word) == "default",
+          "{} with rope type '{}' is not supported: frameworks scale it differently",
+          block.Name("mrope_section"), word);
+  CheckKeys(block, "mrope", {"mrope_section", "mrope_interleaved"},
+            {"original_max_position_embeddings"}, notes);
+  mrope::Params params{.rotary = rotary,
+                       .section = block.Get<std::vector<int64_t>>("mrope_section"),
+                       .order = OrderOf(block, context.type)};
+  notes.emplace_back(
+      "positions are (time, height, width); a token of text has one number on all three");
+  if (params.order == mrope::Order::interleaved) {
+    notes.emplace_back(
+        "ggml's IMROPE turns the pairs beyond 3 times the first section by a fourth position, "
+        "which llama.cpp sets to 0 for text");
+  }
+  return params;
+}
+
 }  // namespace
 
 bool TurnsWholeHead(const std::optional<Section>& block) {
@@ -152,9 +187,7 @@ bool TurnsWholeHead(const std::optional<Section>& block) {
 }
 
 std::string RopeTypeOf(const Section& block) {
-  for (std::string_view key : {"mrope_section", "xdrope_section"}) {
-    if (block.Has(key)) RefuseType(std::string(key.substr(0, key.find('_'))));
-  }
+  if (block.Has("xdrope_section")) RefuseType("xdrope");
   const auto old_word = block.Find<std::string>("type");
   const auto new_word = block.Find<std::string>("rope_type");
   Require(!old_word || !new_word || Canonical(*old_word) == Canonical(*new_word),
@@ -162,7 +195,8 @@ std::string RopeTypeOf(const Section& block) {
           block.Name("type"), Shown(old_word.value_or("")));
   if (new_word || old_word) return new_word ? *new_word : *old_word;
   for (const auto& [key, value] : block.Json().items()) {
-    const bool unscaled = key == "rope_theta" || key == "partial_rotary_factor";
+    const bool unscaled = key == "rope_theta" || key == "partial_rotary_factor" ||
+                          key == "mrope_section" || key == "mrope_interleaved";
     Require(unscaled || value.is_null() || key.starts_with('_'),
             "{} is missing, and the block scales something (it has {})", block.Name("rope_type"),
             Shown(key));
@@ -174,6 +208,9 @@ Scheme ReadRopeBlock(const std::optional<Section>& block, const Rotary& rotary,
                      const RopeContext& context, std::vector<std::string>& notes) {
   if (!block) return rope::Params{.rotary = rotary};
   const std::string word = RopeTypeOf(*block), type = Canonical(word);
+  if (word == "mrope" || block->Has("mrope_section")) {
+    return ReadMrope(*block, word, rotary, context, notes);
+  }
   if (type == "default") {
     CheckKeys(*block, "default", {"rope_theta", "partial_rotary_factor"},
               {"original_max_position_embeddings"}, notes);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -52,9 +53,25 @@ class Section {
     return *value;
   }
 
+  /// The first of the keys that is there, which are old and new names of one fact; the first of all
+  /// where none is.
+  std::string_view FirstOf(std::initializer_list<std::string_view> keys) const {
+    for (std::string_view key : keys) {
+      if (Has(key)) return key;
+    }
+    return *keys.begin();
+  }
+
   std::optional<Section> FindSection(std::string_view key) const {
     if (!Has(key)) return std::nullopt;
     return Section(*object_->find(key), Name(key) + ".");
+  }
+
+  /// As FindSection, but throws ParameterError when the key is absent.
+  Section GetSection(std::string_view key) const {
+    std::optional<Section> section = FindSection(key);
+    Require(section.has_value(), "{} is missing", Name(key));
+    return *section;
   }
 
  private:

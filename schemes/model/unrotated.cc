@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "posgauge/schemes/model/added_rows.h"
 #include "posgauge/schemes/model/model_type.h"
 
 namespace posgauge {
@@ -12,30 +13,13 @@ namespace {
 using Notes = std::vector<std::string>;
 using Groups = std::vector<LayerGroup>;
 
-// The first of the keys that the config has, which are old and new names of one fact; the first of
-// all where it has none.
-std::string_view FirstOf(const Section& config, std::initializer_list<std::string_view> keys) {
-  const auto* at =
-      std::find_if(keys.begin(), keys.end(), [&](std::string_view key) { return config.Has(key); });
-  return at == keys.end() ? *keys.begin() : *at;
-}
-
-int64_t GetFirst(const Section& config, std::initializer_list<std::string_view> keys) {
-  return config.Get<int64_t>(FirstOf(config, keys));
-}
-
-Groups OneGroup(Scheme scheme) { return {{"all", {}, std::move(scheme)}}; }
-
-Groups EncoderAndDecoder(Scheme encoder, Scheme decoder) {
-  return {{"encoder", {}, std::move(encoder)}, {"decoder", {}, std::move(decoder)}};
-}
-
 // Heads of equal width.
 Attention ReadAttention(const Section& config, std::initializer_list<std::string_view> heads_keys,
                         std::initializer_list<std::string_view> width_keys) {
-  const int64_t heads = GetFirst(config, heads_keys), width = GetFirst(config, width_keys);
+  const int64_t heads = config.Get<int64_t>(config.FirstOf(heads_keys)),
+                width = config.Get<int64_t>(config.FirstOf(width_keys));
   Require(heads >= 1 && width >= 1 && width % heads == 0,
-          "{} must be a multiple of {} heads, got {}", config.Name(FirstOf(config, width_keys)),
+          "{} must be a multiple of {} heads, got {}", config.Name(config.FirstOf(width_keys)),
           heads, width);
   return {.heads = heads, .head_dim = width / heads};
 }
@@ -62,18 +46,6 @@ Groups ReadFalcon(const Section& config, Notes& notes) {
       .before_scale = true});
 }
 
-// A learned row a position.
-learned::Params TableOf(const Section& config, std::initializer_list<std::string_view> width_keys,
-                        std::initializer_list<std::string_view> rows_keys) {
-  return {.width = GetFirst(config, width_keys), .rows = GetFirst(config, rows_keys)};
-}
-
-// wpe of models/gpt2/modeling_gpt2.py and its kin; gpt_neo.
-Groups ReadGpt(const Section& config, Notes&) {
-  return OneGroup(
-      TableOf(config, {"n_embd", "hidden_size"}, {"n_positions", "max_position_embeddings"}));
-}
-
 // models/bert/modeling_bert.py; albert and electra have narrower embeddings than layers. With
 // relative_key every layer adds to the scores the query's product with a learned vector of
 // i - j + max_position_embeddings - 1, scaled along with them (Shaw et al. 2018 without values);
@@ -92,46 +64,6 @@ Groups ReadBert(const Section& config, Notes&) {
                                  .index = shaw::Index::query_minus_key});
   }
   return OneGroup(TableOf(config, {"embedding_size", "hidden_size"}, {"max_position_embeddings"}));
-}
-
-// models/distilbert/modeling_distilbert.py, create_sinusoidal_embeddings.
-Groups ReadDistilbert(const Section& config, Notes&) {
-  const learned::Params table = TableOf(config, {"dim"}, {"max_position_embeddings"});
-  if (!config.Find<bool>("sinusoidal_pos_embds").value_or(false)) return OneGroup(table);
-  return OneGroup(sinusoidal::Params{.width = table.width});
-}
-
-// create_position_ids_from_input_ids of models/roberta/modeling_roberta.py.
-Groups ReadRoberta(const Section& config, Notes& notes) {
-  learned::Params table = TableOf(config, {"hidden_size"}, {"max_position_embeddings"});
-  const int64_t padding = config.Find<int64_t>("pad_token_id").value_or(1);
-  table.offset = padding + 1;
-  notes.push_back(
-      fmt::format("positions count the tokens that are no padding; padding has the row "
-                  "{}: {} positions are left of {} rows",
-                  padding, table.rows - table.offset, table.rows));
-  return OneGroup(table);
-}
-
-// models/opt/modeling_opt.py and models/bart/modeling_bart.py: two rows before position 0.
-Groups ReadOpt(const Section& config, Notes&) {
-  constexpr int64_t kOffset = 2;
-  learned::Params table = TableOf(config, {"hidden_size", "d_model"}, {"max_position_embeddings"});
-  table.rows += kOffset;
-  table.offset = kOffset;
-  return OneGroup(table);
-}
-
-// models/whisper/modeling_whisper.py: `sinusoids` in the encoder, a table in the decoder.
-Groups ReadWhisper(const Section& config, Notes&) {
-  const learned::Params decoder = TableOf(config, {"d_model"}, {"max_target_positions"});
-  const sinusoidal::Params encoder{
-      .width = decoder.width, .layout = sinusoidal::Layout::halves, .frequency_shift = 1};
-  Groups groups = EncoderAndDecoder(encoder, decoder);
-  groups[0].positions = config.Get<int64_t>("max_source_positions");
-  Require(*groups[0].positions >= 1, "{} must be at least 1, got {}",
-          config.Name("max_source_positions"), *groups[0].positions);
-  return groups;
 }
 
 // build_mpt_alibi_tensor of models/mpt/modeling_mpt.py.
@@ -171,7 +103,8 @@ Groups ReadBaichuan(const Section& config, Notes& notes) {
 // Encoder bidirectional, decoder causal: transformers models/t5/modeling_t5.py, T5Attention.
 Groups ReadT5(const Section& config, Notes& notes) {
   t5::Params encoder{
-      .attention = {.heads = GetFirst(config, {"num_heads", "num_attention_heads"}),
+      .attention = {.heads =
+                        config.Get<int64_t>(config.FirstOf({"num_heads", "num_attention_heads"})),
                     .head_dim = config.Get<int64_t>("d_kv"),
                     .causal = false,
                     .scale = ScoreScale::one},
@@ -222,27 +155,6 @@ Groups ReadXlnet(const Section& config, Notes& notes) {
   return OneGroup(params);
 }
 
-// transformers models/marian, models/pegasus: all sines, then all cosines, one more sine where the
-// width is odd.
-Groups ReadMarian(const Section& config, Notes&) {
-  return OneGroup(sinusoidal::Params{.width = config.Get<int64_t>("d_model"),
-                                     .layout = sinusoidal::Layout::halves,
-                                     .odd_width = sinusoidal::OddWidth::extra_sine});
-}
-
-// fairseq's table, as transformers models/m2m_100 and models/xglm have it: row padding_index + 1
-// for the first token, row padding_index all zeros.
-Groups ReadFairseqTable(const Section& config, Notes& notes) {
-  const int64_t padding = config.Find<int64_t>("pad_token_id").value_or(1);
-  notes.emplace_back("positions count the tokens that are no padding; padding has a row of zeros");
-  return OneGroup(sinusoidal::Params{.width = config.Get<int64_t>("d_model"),
-                                     .layout = sinusoidal::Layout::halves,
-                                     .frequency_shift = 1,
-                                     .odd_width = sinusoidal::OddWidth::zero,
-                                     .start = padding + 1,
-                                     .padding_index = padding});
-}
-
 [[noreturn]] Groups RefuseOf(std::string_view model_type, std::string_view has) {
   throw ParameterError(fmt::format("the model (model_type {}) has {}, which is not served",
                                    Shown(std::string(model_type)), has));
@@ -272,30 +184,18 @@ struct Known {
 constexpr auto kKnown = std::to_array<Known>({
     {"albert", ReadBert},
     {"baichuan", ReadBaichuan},
-    {"bart", ReadOpt},
     {"bert", ReadBert},
     {"bloom", ReadBloom},
-    {"camembert", ReadRoberta},
     {"clip_text_model", ReadBert},
     {"deberta", RefuseDeberta},
     {"deberta-v2", RefuseDeberta},
-    {"distilbert", ReadDistilbert},
     {"electra", ReadBert},
     {"falcon", ReadFalcon},
-    {"gpt2", ReadGpt},
-    {"gpt_bigcode", ReadGpt},
-    {"gpt_neo", ReadGpt},
     {"longt5", ReadT5},
-    {"m2m_100", ReadFairseqTable},
     {"mamba", RefuseRecurrent},
     {"mamba2", RefuseRecurrent},
-    {"marian", ReadMarian},
     {"mpt", ReadMpt},
     {"mt5", ReadT5},
-    {"openai-gpt", ReadGpt},
-    {"opt", ReadOpt},
-    {"pegasus", ReadMarian},
-    {"roberta", ReadRoberta},
     {"rwkv", RefuseRecurrent},
     {"rwkv5", RefuseRecurrent},
     {"siglip_text_model", ReadBert},
@@ -303,10 +203,7 @@ constexpr auto kKnown = std::to_array<Known>({
     {"t5", ReadT5},
     {"transfo-xl", ReadTransformerXl},
     {"umt5", ReadT5},
-    {"whisper", ReadWhisper},
-    {"xglm", ReadFairseqTable},
     {"xlnet", ReadXlnet},
-    {"xlm-roberta", ReadRoberta},
 });
 
 // Of a model whose code is not known, by what its keys say.
@@ -343,9 +240,11 @@ Groups ReadByKeys(const Section& config, std::string_view model_type, Notes& not
           config.Name("position_embedding_type"), Shown(type));
   const auto head_dim = config.Find<int64_t>("head_dim");
   const Attention attention =
-      head_dim ? Attention{.heads = GetFirst(config, {"num_attention_heads", "n_head"}),
-                           .head_dim = *head_dim}
-               : ReadAttention(config, {"num_attention_heads", "n_head"}, {"hidden_size"});
+      head_dim
+          ? Attention{.heads =
+                          config.Get<int64_t>(config.FirstOf({"num_attention_heads", "n_head"})),
+                      .head_dim = *head_dim}
+          : ReadAttention(config, {"num_attention_heads", "n_head"}, {"hidden_size"});
   return OneGroup(none::Params{.attention = attention});
 }
 
@@ -354,8 +253,11 @@ Groups ReadByKeys(const Section& config, std::string_view model_type, Notes& not
 Groups ReadUnrotated(const Section& config, std::string_view model_type, Notes& notes) {
   const auto* known = std::find_if(kKnown.begin(), kKnown.end(),
                                    [&](const Known& k) { return k.model_type == model_type; });
-  Groups groups =
-      known != kKnown.end() ? known->read(config, notes) : ReadByKeys(config, model_type, notes);
+  Groups groups = ReadAddedRows(config, model_type, notes);
+  if (groups.empty()) {
+    groups =
+        known != kKnown.end() ? known->read(config, notes) : ReadByKeys(config, model_type, notes);
+  }
   for (const LayerGroup& group : groups) Validate(group.scheme);
   return groups;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "posgauge/schemes/base/domain.h"
 
@@ -115,6 +116,110 @@ Groups ReadMae(const Section& config, Notes&) {
   return {{"encoder", {}, encoder}, {"decoder", {}, decoder}};
 }
 
+// The rotary part of a vision tower: half of the pairs count rows, half columns, each with
+// frequencies of its own.
+axial::Params AxialOf(const Section& config, std::string_view width_key, std::string_view heads_key,
+                      Pairing pairing) {
+  const int64_t width = GetPositive(config, width_key), heads = GetPositive(config, heads_key);
+  Require(width % (4 * heads) == 0, "{} must be a multiple of 4 times {} {}, got {}",
+          config.Name(width_key), config.Name(heads_key), heads, width);
+  const int64_t head_dim = width / heads;
+  return {.rotary = {.head_dim = head_dim, .rotary_dim = head_dim, .pairing = pairing},
+          .section = {head_dim / 4, head_dim / 4}};
+}
+
+// Where newer configs have it in a block.
+double BaseOf(const Section& config, double if_none) {
+  const auto block = config.FindSection("rope_parameters");
+  const auto inside = block ? block->Find<double>("rope_theta") : std::nullopt;
+  return inside ? *inside : config.Find<double>("rope_theta").value_or(if_none);
+}
+
+// VisionRotaryEmbedding of models/qwen2_vl, whose config calls the tower's width embed_dim and the
+// text's hidden_size; ERNIE 4.5 VL has the same tower.
+Groups ReadQwen2Vl(const Section& config, Notes&) {
+  const std::string_view width = config.Has("embed_dim") ? "embed_dim" : "hidden_size";
+  return Added(AxialOf(config, width, "num_heads", Pairing::half));
+}
+
+// The same, after a square table that is stretched over the image: corners on corners.
+// models/qwen3_vl, fast_pos_embed_interpolate.
+Groups ReadQwen3Vl(const Section& config, Notes& notes) {
+  Groups groups = ReadQwen2Vl(config, notes);
+  const int64_t rows = GetPositive(config, "num_position_embeddings");
+  const auto grid = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(rows))));
+  Require(grid * grid == rows, "{} must be a square, got {}",
+          config.Name("num_position_embeddings"), rows);
+  groups.push_back({"vision_table",
+                    {},
+                    resampled::Params{.width = GetPositive(config, "hidden_size"),
+                                      .grid_h = grid,
+                                      .grid_w = grid,
+                                      .target_h = grid,
+                                      .target_w = grid,
+                                      .prefix = 0,
+                                      .filter = resampled::Filter::bilinear,
+                                      .align_corners = true}});
+  return groups;
+}
+
+// models/glm4v: the table is read by grid_sample, bicubic.
+Groups ReadGlm4v(const Section& config, Notes&) {
+  const int64_t grid = GridOf(config);
+  Groups groups = Added(AxialOf(config, "hidden_size", "num_heads", Pairing::half));
+  groups.push_back({"vision_table",
+                    {},
+                    resampled::Params{.width = GetPositive(config, "hidden_size"),
+                                      .grid_h = grid,
+                                      .grid_w = grid,
+                                      .target_h = grid,
+                                      .target_w = grid,
+                                      .prefix = 0}});
+  return groups;
+}
+
+// meta-llama/llama-models models/llama4/vision/encoder.py: columns first, both counted from 1; the
+// class token, which comes last, does not turn.
+Groups ReadLlama4(const Section& config, Notes& notes) {
+  axial::Params params =
+      AxialOf(config, "hidden_size", "num_attention_heads", Pairing::interleaved);
+  params.rotary.base = BaseOf(config, 10000);
+  notes.emplace_back(
+      "positions are (column, row) of patches counted from 1; the class token has (0, 0)");
+  Groups groups = Added(params);
+  groups.push_back({"vision_table", {}, TableOf(config, 1)});
+  return groups;
+}
+
+// models/pixtral/modeling_pixtral.py: rows have the even frequencies of one series, columns the
+// odd.
+Groups ReadPixtral(const Section& config, Notes&) {
+  axial::Params params = AxialOf(config, "hidden_size", "num_attention_heads", Pairing::half);
+  params.rotary.base = BaseOf(config, 10000);
+  params.frequency_index = axial::FrequencyIndex::alternating;
+  return Added(params);
+}
+
+// diffusers models/transformers/transformer_flux.py, FluxPosEmbed.
+Groups ReadFlux(const Section& config, Notes& notes) {
+  constexpr std::string_view kAxes = "axes_dims_rope";
+  const int64_t head_dim = GetPositive(config, "attention_head_dim");
+  axial::Params params{
+      .rotary = {.head_dim = head_dim, .rotary_dim = head_dim, .pairing = Pairing::interleaved},
+      .section =
+          config.Find<std::vector<int64_t>>(kAxes).value_or(std::vector<int64_t>{16, 56, 56})};
+  for (int64_t& channels : params.section) {
+    Require(channels % 2 == 0, "{} must be even numbers, got {}", config.Name(kAxes), channels);
+    channels /= 2;
+  }
+  if (!config.Has(kAxes)) {
+    notes.emplace_back(
+        "axes_dims_rope is not in the config: 16, 56, 56 is what diffusers fills in");
+  }
+  notes.emplace_back("positions are (0, row, column); those of text are all 0");
+  return {{"all", {}, params}};
+}
+
 struct Known {
   std::string_view model_type;
   Groups (*read)(const Section&, Notes&);
@@ -123,9 +228,25 @@ struct Known {
 
 constexpr auto kKnown = std::to_array<Known>({
     {"clip_vision_model", ReadVit},
+    {"FluxTransformer2DModel", ReadFlux},
     {"deit", ReadDeit},
+    {"DFNRope_vision_transformer", ReadQwen2Vl, "depth"},
     {"dinov2", ReadDinov2},
     {"dinov2_with_registers", ReadDinov2WithRegisters},
+    {"ernie4_5_moe_vl", ReadQwen2Vl, "depth"},
+    {"ernie4_5_vl_moe_vision", ReadQwen2Vl, "depth"},
+    {"glm4v", ReadGlm4v, "depth"},
+    {"glm4v_moe", ReadGlm4v, "depth"},
+    {"glm4v_moe_vision", ReadGlm4v, "depth"},
+    {"glm4v_vision", ReadGlm4v, "depth"},
+    {"llama4_vision_model", ReadLlama4},
+    {"pixtral", ReadPixtral},
+    {"qwen2_5_vl", ReadQwen2Vl, "depth"},
+    {"qwen2_vl", ReadQwen2Vl, "depth"},
+    {"qwen3_5", ReadQwen3Vl, "depth"},
+    {"qwen3_5_moe", ReadQwen3Vl, "depth"},
+    {"qwen3_vl", ReadQwen3Vl, "depth"},
+    {"qwen3_vl_moe", ReadQwen3Vl, "depth"},
     {"siglip_vision_model", ReadSiglip},
     {"vit", ReadVit},
     {"vit_mae", ReadMae},
@@ -133,10 +254,41 @@ constexpr auto kKnown = std::to_array<Known>({
 
 }  // namespace
 
+Groups ReadOpenClip(const Section& config, Notes& notes) {
+  const Section text = config.GetSection("text_cfg"), vision = config.GetSection("vision_cfg");
+  const int64_t grid = GridOf(vision), width = GetPositive(vision, "width");
+  const learned::Params words{.width = GetPositive(text, "width"),
+                              .rows = GetPositive(text, "context_length")};
+  const learned::Params patches{.width = width, .rows = 1 + grid * grid};
+  Groups groups = {{"text", {}, words}};
+  // EVA-02/asuka/rope.py, VisionRotaryEmbeddingFast.
+  const bool rotates = vision.Find<bool>("rope").value_or(false);
+  if (rotates) {
+    const int64_t head_dim = GetPositive(vision, "head_width");
+    groups.push_back({"vision", LayersOf(vision, "layers"),
+                      axial::Params{.rotary = {.head_dim = head_dim,
+                                               .rotary_dim = head_dim,
+                                               .pairing = Pairing::interleaved},
+                                    .section = {head_dim / 4, head_dim / 4}}});
+    if (vision.Find<bool>("intp_freq").value_or(false)) {
+      notes.push_back(fmt::format(
+          "positions are (row, column) times {}/{}: {} over the patches of a side; the class token "
+          "does not turn",
+          GetPositive(vision, "pt_hw_seq_len"), grid, vision.Name("pt_hw_seq_len")));
+    }
+  }
+  groups.push_back({rotates ? "vision_table" : "vision", {}, patches});
+  for (const LayerGroup& group : groups) Validate(group.scheme);
+  return groups;
+}
+
 Groups ReadVision(const Section& config, std::string_view model_type, Notes& notes) {
   const auto* known = std::find_if(kKnown.begin(), kKnown.end(),
                                    [&](const Known& k) { return k.model_type == model_type; });
   if (known == kKnown.end()) return {};
+  // Parts about text have the same model_type, but no depth.
+  constexpr std::string_view kDepth = "depth";
+  if (known->layers_key == kDepth && !config.Has(kDepth)) return {};
   Groups groups = known->read(config, notes);
   for (LayerGroup& group : groups) {
     Validate(group.scheme);

@@ -17,4 +17,8 @@ namespace posgauge {
 std::vector<LayerGroup> ReadVision(const Section& config, std::string_view model_type,
                                    std::vector<std::string>& notes);
 
+/// An open_clip config, {"text_cfg": ..., "vision_cfg": ...}: a table of the text, and of the
+/// vision tower a table and, in EVA-02, a rotation. Throws ParameterError.
+std::vector<LayerGroup> ReadOpenClip(const Section& config, std::vector<std::string>& notes);
+
 }  // namespace posgauge
