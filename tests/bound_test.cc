@@ -138,7 +138,7 @@ void ExpectStagesWithin(const Declared& declared, Positions positions) {
 void ExpectPairsWithin(const Declared& declared, Positions positions) {
   const Rotary& layout = RotaryOf(declared.scheme);
   const TruthTable truth = TruthOf(declared.exact, positions);
-  const Tensor x = Inputs(layout, positions, declared.contract.store, truth);
+  const Tensor x = Inputs(layout, positions, declared.contract.store, truth, {});
   const Tensor out = declared.pipeline.Rotate(positions, x);
   const auto width = static_cast<size_t>(layout.head_dim);
   const size_t heads = x.size() / width / positions.size();
