@@ -153,7 +153,7 @@ Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
   if (placement == Placement::in_place && info_.kernel->in_place == 0) {
     throw Unsupported("the kernel does not write over its input");
   }
-  const EquationTruth& truth = attention();
+  const EquationTruth& truth = equations();
   std::vector<Named> named;
   for (const TensorSpec& spec : info_.inputs) {
     if (const ExactTensor* tensor = inputs.Find(spec.name)) {
