@@ -87,7 +87,8 @@ struct Params {
     visit("chunk_size", self.chunk_size, "largest distance in tokens");
     visit(
         "local_size", self.local_size,
-        "tokens before a query whose distances are kept; chunks are chunk_size - local_size long");
+        "tokens into the chunk before whose distances are kept; chunks are chunk_size - local_size "
+        "long");
     visit("queries", self.queries, "positions of the scores, or of vLLM's choice of sparse keys");
   }
   bool operator==(const Params&) const = default;

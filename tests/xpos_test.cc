@@ -132,7 +132,7 @@ TEST(xpos, ParametersOutsideTheirDomainAreRefused) {
     EXPECT_NE(Refusal([&] { Xpos({wrong}); }), "") << wrong;
   }
   EXPECT_EQ(Refusal([&] { Xpos({"head_dim=5"}); }),
-            "rotary_dim must be even and in 0..5 (head_dim), got 5");
+            "xpos.rotary_dim must be even and in 0..5 (head_dim), got 5");
 }
 
 const std::vector<double> kPositions = {0, 1, 2, 17, 255, 257, 4095, 131071};
