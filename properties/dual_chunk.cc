@@ -19,8 +19,9 @@ Verdict CheckNear(const Subject& subject, const LawCase& c) {
   Comparisons comparisons;
   CompareWithRope(comparisons, params.attention, EquationAnswer(subject, InputsOf(subject, c)),
                   {.turning = params.turning, .where = [&](double query, double key) {
-                     return params.ChunksBetween(query, key) == 0 ||
-                            query - key <= static_cast<double>(params.local_size);
+                     const double chunks = params.ChunksBetween(query, key);
+                     return chunks == 0 ||
+                            (chunks == 1 && query - key <= static_cast<double>(params.local_size));
                    }});
   return comparisons.Take();
 }
@@ -69,8 +70,9 @@ Verdict CheckChunks(const Subject& subject, const LawCase& c) {
 
 std::vector<Law> Laws(const Params& params) {
   std::vector<Law> laws = {
-      {"near", "within a chunk, and within local_size tokens, scores are those of RoPE", "scores",
-       false, CheckNear},
+      {"near",
+       "within a chunk, and local_size tokens into the one before, scores are those of RoPE",
+       "scores", false, CheckNear},
       {"chunks", "moving all positions by whole chunks changes nothing", "scores attention", false,
        CheckChunks},
   };

@@ -34,9 +34,8 @@ struct Params {
   static constexpr std::string_view kSummary =
       "rotary scores of positions in chunks (Dual Chunk Attention)";
   static constexpr std::string_view kEquation =
-      "rotary scores with a key at t mod c and a query at p mod c in its own chunk, min(p mod c + "
-      "c, chunk_size) to the chunk before, min(2c - 1, chunk_size) beyond; c = chunk_size - "
-      "local_size";
+      "score = scale <R(p) q, R(j mod c) k>, c = chunk_size - local_size; p = i mod c, one chunk "
+      "later min(i mod c + c, chunk_size), after that min(2c - 1, chunk_size)";
   static constexpr std::string_view kSource = "An et al. 2024, arXiv:2402.17463, sec. 2";
 
   Attention attention;
@@ -88,7 +87,8 @@ struct Params {
     visit("chunk_size", self.chunk_size, "largest distance in tokens");
     visit(
         "local_size", self.local_size,
-        "tokens before a query whose distances are kept; chunks are chunk_size - local_size long");
+        "tokens into the chunk before whose distances are kept; chunks are chunk_size - local_size "
+        "long");
     visit("queries", self.queries, "positions of the scores, or of vLLM's choice of sparse keys");
   }
   bool operator==(const Params&) const = default;

@@ -16,10 +16,10 @@ struct Params {
   static constexpr std::string_view kName = "rerope";
   static constexpr std::string_view kSummary = "rotary scores of distances up to a window";
   static constexpr std::string_view kEquation =
-      "score = scale f_i Re(conj(q) k e^(-i o w)), o = i - j within [-window, window], f_i = "
-      "max(1, ln(i + 1)/ln(trained_length))";
+      "score = scale max(1, ln(i + 1)/ln(trained_length)) Re(conj(q) k e^(-i o w)), o = i - j cut "
+      "to -window..window";
   static constexpr std::string_view kSource =
-      "Su 2023, kexue.fm/archives/9708; github.com/jquesnelle/yarn, LlamaReRoPE";
+      "Su 2023, kexue.fm/archives/9708; LlamaReRoPE of github.com/jquesnelle/yarn";
 
   Attention attention;
   Turning turning;

@@ -16,8 +16,8 @@ struct Params {
   static constexpr std::string_view kName = "xpos";
   static constexpr std::string_view kSummary = "rotary scores whose pairs fade with the distance";
   static constexpr std::string_view kEquation =
-      "score = scale times the sum over pairs n of zeta_n^((i - j)/scale_base) Re(conj(q_n) k_n "
-      "e^(i(j - i)w_n)), zeta_n = (2n/rotary_dim + gamma)/(1 + gamma)";
+      "score = scale sum over pairs n of zeta_n^((i - j)/scale_base) Re(conj(q_n) k_n e^(i(j - i)"
+      "w_n)), zeta_n = (2n/rotary_dim + gamma)/(1 + gamma)";
   static constexpr std::string_view kSource = "Sun et al. 2022, arXiv:2212.10554, eqs. 17-19";
 
   Attention attention;

@@ -70,10 +70,10 @@ TEST(none, ATemperatureSharpensLateQueries) {
 
 TEST(none, ATemperatureHasBothParametersAndPositionsFromZero) {
   EXPECT_EQ(Refusal([&] { ParseScheme("none", {"temperature_scale=0.1"}); }),
-            "temperature_floor_scale and temperature_scale must be given together, "
+            "none.temperature_floor_scale and temperature_scale must be given together, "
             "temperature_floor_scale is missing");
   EXPECT_EQ(Refusal([&] { ParseScheme("none", {"temperature_floor_scale=8192"}); }),
-            "temperature_floor_scale and temperature_scale must be given together, "
+            "none.temperature_floor_scale and temperature_scale must be given together, "
             "temperature_scale is missing");
   for (const std::string wrong : {"temperature_floor_scale=0", "temperature_scale=-1"}) {
     EXPECT_NE(

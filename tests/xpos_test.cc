@@ -101,9 +101,9 @@ TEST(xpos, FastPairsFadeMost) {
   }
 }
 
-// Against powers enclosed at 257 bits, of which the nearest double is taken: half an ulp more.
+// Against the nearest double to a power that is enclosed at 77 decimal digits.
 TEST(xpos, FactorsOfTheKernelAreWithinTwoUlp) {
-  using I = Interval<kDigits[1]>;
+  using I = Interval<77>;
   for (const std::vector<std::string>& more : std::vector<std::vector<std::string>>{
            {}, {"scale_base=1.5"}, {"scale_base=30", "gamma=0.01"}, {"gamma=1000"}}) {
     const auto params = std::get<xpos::Params>(Xpos(more));
@@ -132,7 +132,7 @@ TEST(xpos, ParametersOutsideTheirDomainAreRefused) {
     EXPECT_NE(Refusal([&] { Xpos({wrong}); }), "") << wrong;
   }
   EXPECT_EQ(Refusal([&] { Xpos({"head_dim=5"}); }),
-            "rotary_dim must be even and in 0..5 (head_dim), got 5");
+            "xpos.rotary_dim must be even and in 0..5 (head_dim), got 5");
 }
 
 const std::vector<double> kPositions = {0, 1, 2, 17, 255, 257, 4095, 131071};
