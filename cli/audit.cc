@@ -162,6 +162,11 @@ int Execute(const Options& options) {
     for (const std::string& note : model.notes) fmt::print("note: {}\n", note);
   }
   for (const LayerGroup& group : model.groups) {
+    Require(IsRotary(group.scheme),
+            "audit measures rotations, and {} is {}: `posgauge gate` measures its kernels",
+            Name(group.scheme), SummaryOf(group.scheme));
+  }
+  for (const LayerGroup& group : model.groups) {
     const std::vector<double> positions = PlanPositions(
         options.plan.positions, options.plan.Largest(model, group), {}, options.plan.seed);
     const Audit audit = Run(group, contract, positions, options);

@@ -1,7 +1,10 @@
 // posgauge gate: did a change break the kernel; where, how much, how to repeat it.
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -71,6 +74,14 @@ std::string FirstOf(const std::vector<std::string>& names) {
                      names.size() - kMost);
 }
 
+// What is being done, on one line that the next one replaces; for someone who watches only.
+void Progress(const std::string& what) {
+  if (isatty(STDERR_FILENO) == 0) return;
+  constexpr std::string_view kClearLine = "\r\033[K";
+  fmt::print(stderr, "{}{}", kClearLine, what);
+  std::fflush(stderr);
+}
+
 class Gate {
  public:
   explicit Gate(const Options& options)
@@ -130,14 +141,18 @@ class Gate {
     size_t width = title.size();
     for (const KernelInfo* info : serving) width = std::max(width, info->name.size());
     report_.summaries.push_back(SummaryHead(title, width));
+    Progress(fmt::format("layers {}: contracts of {} kernels", group.kind, subjects.size()));
     std::vector<KernelCheck> checks = CheckKernels(subjects, plan);
     std::vector<KernelResult> results;
     for (size_t i = 0; i < subjects.size(); ++i) {
+      Progress(fmt::format("layers {}: laws of {}, {} of {}", group.kind, serving[i]->name, i + 1,
+                           subjects.size()));
       results.push_back({serving[i], std::move(checks[i]),
                          CheckLawsOf(subjects[i], subjects, plan, Largest(group)),
                          golden_ ? golden_->Check(subjects[i]) : std::vector<Verdict>{},
                          subjects[i].NotCovered()});
     }
+    Progress("");
     for (KernelResult& result : results) {
       report_.summaries.push_back(Summary(result, width));
       if (const std::string line = ContractLine(result); !line.empty()) {
@@ -294,6 +309,14 @@ class Gate {
       lines.push_back(
           fmt::format("blind (bound above a tenth of the pair norm), share of values: {}",
                       fmt::join(blind_, ", ")));
+    }
+    std::map<std::string, std::vector<std::string>> unanswered;  // kernels by check and reason
+    for (const Verdict& verdict : report_.verdicts) {
+      if (verdict.outcome != Outcome::unsupported) continue;
+      unanswered[fmt::format("{}, {}", verdict.check, verdict.note)].push_back(verdict.subject);
+    }
+    for (const auto& [check, names] : unanswered) {
+      lines.push_back(fmt::format("unsupported: {}: {}", check, FirstOf(names)));
     }
     for (const std::string& missing : coverage_.missing())
       lines.push_back("not covered: " + missing);

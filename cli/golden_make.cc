@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -115,7 +116,7 @@ struct MakeOptions {
   std::vector<std::string> quantities;  // none: those of the scheme's kind
   std::vector<std::string> positions;
   std::vector<std::string> dtypes = {"f64", "f32", "bf16", "f16"};
-  int64_t heads = 1;
+  std::optional<int64_t> heads;
   uint64_t seed = 0;
   std::string out, name;
   bool json = false;
@@ -219,8 +220,9 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
       }
     } else {
       const std::vector<int64_t> shape =
-          IsRotary(scheme) ? std::vector<int64_t>{tokens, options.heads, RotaryOf(scheme).head_dim}
-                           : std::vector<int64_t>{tokens, WidthOf(scheme)};
+          IsRotary(scheme)
+              ? std::vector<int64_t>{tokens, options.heads.value_or(1), RotaryOf(scheme).head_dim}
+              : std::vector<int64_t>{tokens, WidthOf(scheme)};
       tensor = RandomInput(shape, options.seed, fmt::format("{}/{}", golden_case.id, input));
     }
   }
@@ -228,7 +230,9 @@ Case MakeCase(const MakeOptions& options, const Scheme& scheme, Quantity quantit
 }
 
 int Make(const MakeOptions& options) {
-  Require(options.heads >= 1, "--heads must be at least 1, got {}", options.heads);
+  Require(options.heads.value_or(1) >= 1, "--heads must be at least 1, got {}", *options.heads);
+  Require(options.name == IdOf(options.name),
+          "--name must be lower-case letters and digits joined by '-', got '{}'", options.name);
   const ModelConfig model = options.scheme.Resolve();
   const std::string stem = !options.name.empty() ? options.name
                            : options.scheme.config.empty()
@@ -255,12 +259,15 @@ int Make(const MakeOptions& options) {
     } else if (quantities.empty()) {
       quantities = {"frequencies", "table", "embed"};
     }
+    Require(options.heads.value_or(1) == 1 || IsRotary(group.scheme),
+            "--heads is of rotations; {} has {}", Name(group.scheme),
+            ActsInAttention(group.scheme) ? "its own: --set heads=N" : "no heads");
     for (const std::string& name : quantities) {
       manifest.cases.push_back(
           MakeCase(options, group.scheme, ParseVariant<Quantity>("--quantity", name)));
     }
     const std::string name = IdOf(model.groups.size() == 1 ? stem : stem + "-" + group.kind);
-    Require(!name.empty(), "--name must hold a letter or digit, got '{}'", stem);
+    Require(!name.empty(), "--name must be given: '{}' holds no letter or digit", stem);
     all.push_back(Write(manifest, options.out, name));
   }
   return Report(all, {}, options.json);
@@ -299,12 +306,13 @@ void AddGoldenMake(CLI::App& golden, int& exit_code) {
   command->add_option("--dtype", options->dtypes, "dtypes of the values")
       ->delimiter(',')
       ->capture_default_str();
-  command->add_option("--heads", options->heads, "heads of x, q and k")->capture_default_str();
+  command->add_option("--heads", options->heads, "heads of x, q and k of a rotation; default 1");
   command->add_option("--seed", options->seed, "seed of x, q and k")
       ->capture_default_str()
       ->check(WholeNumber());
   command->add_option("--out", options->out, "folder for the files")->required();
-  command->add_option("--name", options->name, "file name without extension");
+  command->add_option("--name", options->name,
+                      "file name without extension: lower-case letters and digits joined by '-'");
   command->add_flag("--json", options->json, "print JSON");
   command->callback([options, &exit_code] { exit_code = Make(*options); });
 }

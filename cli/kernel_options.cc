@@ -34,6 +34,24 @@ void KernelOptions::AddTo(CLI::App& command) {
   command.add_option("--kernel", kernels, "only kernels of this name; * stands for anything");
 }
 
+namespace {
+
+// "fast.table.*" for all names that begin so, in order; a name with no dot stands for itself.
+std::vector<std::string> Families(const std::vector<std::string>& names) {
+  std::vector<std::string> families;
+  for (const std::string& name : names) {
+    size_t end = name.find('.');
+    if (end != std::string::npos) end = name.find('.', end + 1);
+    std::string family = end == std::string::npos ? name : name.substr(0, end + 1) + "*";
+    if (std::ranges::find(families, family) == families.end()) {
+      families.push_back(std::move(family));
+    }
+  }
+  return families;
+}
+
+}  // namespace
+
 std::vector<KernelInfo> KernelOptions::Resolve() const {
   std::vector<KernelInfo> all;
   if (libraries.empty()) {
@@ -54,7 +72,8 @@ std::vector<KernelInfo> KernelOptions::Resolve() const {
   if (kernels.empty()) return all;
   for (const std::string& pattern : kernels) {
     Require(std::ranges::any_of(names, [&](const auto& name) { return Matches(pattern, name); }),
-            "--kernel {} matches none of {}", pattern, fmt::join(names, ", "));
+            "--kernel {} matches none of {} kernels: {}", pattern, names.size(),
+            fmt::join(Families(names), ", "));
   }
   std::erase_if(all, [&](const KernelInfo& info) {
     return std::ranges::none_of(

@@ -19,7 +19,8 @@ std::string AdequateWord(const Verdict& verdict) {
     case Outcome::pass:
       return fmt::format("yes {:.3g}", verdict.use.max());
     case Outcome::fail:
-      return fmt::format("no {:.3g}", verdict.use.max());
+      // Above that the spacing is of a number near 0, and says nothing.
+      return verdict.use.max() > 1e6 ? "no >1e6" : fmt::format("no {:.3g}", verdict.use.max());
     default:
       return std::string(VariantName(verdict.outcome));
   }

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include "posgauge/cli/command.h"
+#include "posgauge/cli/golden_folder.h"
+#include "posgauge/cli/scheme_table.h"
 #include "posgauge/schemes/base/scheme.h"
 
 namespace posgauge::cli {
@@ -13,11 +15,15 @@ namespace {
 
 struct Options {
   std::string name;
-  bool json = false;
+  std::string golden = DefaultGoldenFolder();
+  bool json = false, markdown = false;
 };
 
 nlohmann::ordered_json ToRecord(const SchemeInfo& scheme) {
-  nlohmann::ordered_json record{{"name", scheme.name}, {"summary", scheme.summary}};
+  nlohmann::ordered_json record{{"name", scheme.name},
+                                {"summary", scheme.summary},
+                                {"equation", scheme.equation},
+                                {"source", scheme.source}};
   record["fields"] = nlohmann::ordered_json::array();
   for (const FieldInfo& field : scheme.fields) {
     nlohmann::ordered_json entry{{"name", field.name},
@@ -36,7 +42,7 @@ nlohmann::ordered_json ToRecord(const SchemeInfo& scheme) {
 }
 
 void PrintFields(const SchemeInfo& scheme) {
-  fmt::print("{}: {}\n", scheme.name, scheme.summary);
+  fmt::print("{}: {}\n  {}\n  {}\n", scheme.name, scheme.summary, scheme.equation, scheme.source);
   for (const FieldInfo& field : scheme.fields) {
     const std::string type =
         field.choices.empty() ? field.type : fmt::format("{}", fmt::join(field.choices, "|"));
@@ -52,6 +58,10 @@ void PrintFields(const SchemeInfo& scheme) {
 }
 
 void Run(const Options& options) {
+  if (options.markdown) {
+    fmt::print("{}", SchemeTable(options.golden));
+    return;
+  }
   std::vector<SchemeInfo> schemes = AllSchemes();
   if (!options.name.empty()) {
     const std::string known(Name(ParseScheme(options.name, {})));
@@ -78,7 +88,14 @@ void AddSchemes(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand("schemes", "List the schemes, or a scheme's fields");
   auto options = std::make_shared<Options>();
   command->add_option("name", options->name, "a scheme's word: show its fields");
-  command->add_flag("--json", options->json, "print JSON");
+  CLI::Option* json = command->add_flag("--json", options->json, "print JSON");
+  command
+      ->add_flag("--markdown", options->markdown,
+                 "print what stands for every scheme in every room, as docs/schemes.md has it")
+      ->excludes(json);
+  command->add_option("--golden", options->golden,
+                      "folder of golden vectors that --markdown counts; configs are in models/ "
+                      "beside it");
   command->callback([options, &exit_code] {
     Run(*options);
     exit_code = kHolds;

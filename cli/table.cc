@@ -159,7 +159,13 @@ void Print(const nlohmann::ordered_json& group) {
 
 int Execute(const Options& options) {
   const ModelConfig model = options.scheme.Resolve();
-  for (const LayerGroup& group : model.groups) RotaryOf(group.scheme);  // refuses rows
+  for (const LayerGroup& group : model.groups) {
+    Require(
+        IsRotary(group.scheme),
+        "table writes cos and sin of rotations, and {} is {}: `posgauge golden make` writes its "
+        "values",
+        Name(group.scheme), SummaryOf(group.scheme));
+  }
   std::vector<Dtype> dtypes;
   for (const std::string& name : options.dtypes) {
     if (name == "all") {

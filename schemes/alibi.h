@@ -29,6 +29,9 @@ namespace posgauge::alibi {
 struct Params {
   static constexpr std::string_view kName = "alibi";
   static constexpr std::string_view kSummary = "linear biases on scores, a slope a head";
+  static constexpr std::string_view kEquation =
+      "bias = -m_h |i - j|, m_h = 2^(-max_bias h/n) for h = 1..n";
+  static constexpr std::string_view kSource = "Press, Smith, Lewis 2022, arXiv:2108.12409, sec. 3";
 
   Attention attention;
   double max_bias = 8;

@@ -26,6 +26,10 @@ namespace posgauge::cope {
 struct Params {
   static constexpr std::string_view kName = "cope";
   static constexpr std::string_view kSummary = "positions counted by gates of the content";
+  static constexpr std::string_view kEquation =
+      "score += <q_i, e(P_ij)> interpolated, P_ij = min(sum of sigmoid(scale <q_i, k_t>) for "
+      "visible t >= j, num_positions - 1)";
+  static constexpr std::string_view kSource = "Golovneva et al. 2024, arXiv:2405.18719, eqs. 3-5";
 
   Attention attention;
   int64_t num_positions = 64;

@@ -12,6 +12,10 @@ namespace posgauge::fire {
 struct Params {
   static constexpr std::string_view kName = "fire";
   static constexpr std::string_view kSummary = "a small network of the normalised log distance";
+  static constexpr std::string_view kEquation =
+      "bias = w2 . relu(w1 x + b1) + b2, x = psi(i - j)/(psi(max(L, i)) + epsilon), psi(t) = ln(1 "
+      "+ c |t|)";
+  static constexpr std::string_view kSource = "Li et al. 2024, arXiv:2310.04418, eqs. 6-8";
 
   Attention attention;
   int64_t mlp_width = 32;

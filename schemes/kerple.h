@@ -24,6 +24,8 @@ namespace posgauge::kerple {
 struct Params {
   static constexpr std::string_view kName = "kerple";
   static constexpr std::string_view kSummary = "kernels of the distance, learned a head";
+  static constexpr std::string_view kEquation = "bias = -r1 ln(1 + r2 |i - j|), or -r1 |i - j|^r2";
+  static constexpr std::string_view kSource = "Chi et al. 2022, arXiv:2205.09921, eqs. 4-5";
 
   Attention attention;
   Kernel kernel = Kernel::log;

@@ -35,6 +35,8 @@ namespace posgauge::learned {
 struct Params {
   static constexpr std::string_view kName = "learned";
   static constexpr std::string_view kSummary = "rows of a learned table, added to embeddings";
+  static constexpr std::string_view kEquation = "row of position p = table[p + offset]";
+  static constexpr std::string_view kSource = "Gehring et al. 2017, arXiv:1705.03122, sec. 3.1";
 
   int64_t width = 768;
   int64_t rows = 512;

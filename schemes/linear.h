@@ -10,6 +10,8 @@ namespace posgauge::linear {
 struct Params {
   static constexpr std::string_view kName = "linear";
   static constexpr std::string_view kSummary = "position interpolation (PI): all angles divided";
+  static constexpr std::string_view kEquation = "frequency_i = base^(-2i/rotary_dim) / factor";
+  static constexpr std::string_view kSource = "Chen et al. 2023, arXiv:2306.15595, eq. 4";
 
   Rotary rotary;
   double factor = 1;

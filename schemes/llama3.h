@@ -12,6 +12,10 @@ namespace posgauge::llama3 {
 struct Params {
   static constexpr std::string_view kName = "llama3";
   static constexpr std::string_view kSummary = "Llama 3 frequency scaling by wavelength";
+  static constexpr std::string_view kEquation =
+      "frequency_i' = ((1 - s)/factor + s) frequency_i, s = clamp((r - low)/(high - low), 0, 1), r "
+      "= original_length frequency_i / 2 pi";
+  static constexpr std::string_view kSource = "Meta llama-models, apply_scaling";
 
   Rotary rotary{.base = 500000};
   double factor = 8;

@@ -17,6 +17,10 @@ struct Params {
   static constexpr std::string_view kName = "longrope";
   static constexpr std::string_view kSummary =
       "LongRoPE: a factor for every pair, by the current length";
+  static constexpr std::string_view kEquation =
+      "frequency_i = base^(-2i/rotary_dim) / F_i, F the long list beyond original_length, else the "
+      "short one; magnitude sqrt(1 + ln factor/ln original_length)";
+  static constexpr std::string_view kSource = "Ding et al. 2024, arXiv:2402.13753, eq. 1, sec. 3.3";
 
   Rotary rotary;
   std::optional<std::vector<double>> short_factor = {};  // [pairs]; not set: all 1

@@ -9,6 +9,8 @@ namespace posgauge::none {
 struct Params {
   static constexpr std::string_view kName = "none";
   static constexpr std::string_view kSummary = "no positional encoding (NoPE)";
+  static constexpr std::string_view kEquation = "score = scale <q_i, k_j>";
+  static constexpr std::string_view kSource = "Kazemnejad et al. 2023, arXiv:2305.19466";
 
   Attention attention;
 

@@ -36,6 +36,11 @@ struct Params {
   static constexpr std::string_view kName = "ntk";
   static constexpr std::string_view kSummary =
       "NTK-aware base scaling: aware, naive, dynamic, qwen, fixed, mixed";
+  static constexpr std::string_view kEquation =
+      "frequency_i = base'^(-2i/d), base' = base alpha^(d/(d-2)), d = rotary_dim; the other forms "
+      "below";
+  static constexpr std::string_view kSource =
+      "Peng et al. 2023, arXiv:2309.00071, Def. 1, sec. 3.3; Su 2023, kexue.fm/archives/9706";
 
   Rotary rotary;
   Form form = Form::aware;

@@ -14,6 +14,10 @@ struct Params {
   static constexpr std::string_view kName = "proportional";
   static constexpr std::string_view kSummary =
       "the first pairs of the head turn, the others stand still";
+  static constexpr std::string_view kEquation =
+      "frequency_i = base^(-2i/d) / factor for i < floor(proportion d/2), else 0, d = rotary_dim";
+  static constexpr std::string_view kSource =
+      "huggingface/transformers, modeling_rope_utils, rope type proportional";
 
   Rotary rotary;
   double proportion = 1;

@@ -37,6 +37,10 @@ namespace posgauge::resampled {
 struct Params {
   static constexpr std::string_view kName = "resampled";
   static constexpr std::string_view kSummary = "a learned table resampled to another grid";
+  static constexpr std::string_view kEquation =
+      "row = sum over h, w of weight_h weight_w table[h, w], the weights those of cubic or linear "
+      "resampling";
+  static constexpr std::string_view kSource = "Keys 1981, IEEE TASSP 29(6); ATen/native/UpSample.h";
 
   int64_t width = 768;
   int64_t grid_h = 14;

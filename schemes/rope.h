@@ -9,6 +9,9 @@ namespace posgauge::rope {
 struct Params {
   static constexpr std::string_view kName = "rope";
   static constexpr std::string_view kSummary = "rotary embedding, unscaled";
+  static constexpr std::string_view kEquation =
+      "frequency_i = base^(-2i/rotary_dim); pair i at position p turns by p frequency_i radians";
+  static constexpr std::string_view kSource = "Su et al. 2021, arXiv:2104.09864, eqs. 13-16";
 
   Rotary rotary;
 

@@ -11,6 +11,9 @@ namespace posgauge::sandwich {
 struct Params {
   static constexpr std::string_view kName = "sandwich";
   static constexpr std::string_view kSummary = "inner products of sinusoidal rows as a bias";
+  static constexpr std::string_view kEquation =
+      "bias = H/(8 h) times the sum over k of cos((i - j) base^(-2k/width)), h = 1..H";
+  static constexpr std::string_view kSource = "Chi et al. 2023, arXiv:2212.10356, sec. 3";
 
   Attention attention;
   int64_t sandwich_width = 128;

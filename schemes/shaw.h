@@ -32,6 +32,12 @@ struct Params {
   static constexpr std::string_view kName = "shaw";
   static constexpr std::string_view kSummary =
       "learned vectors of relative position on keys and values";
+  static constexpr std::string_view kEquation =
+      "score = scale <q_i, k_j + a^K_r>, output = sum over j of p_ij (v_j + a^V_r), r = clip(j - "
+      "i)";
+  static constexpr std::string_view kSource =
+      "Shaw, Uszkoreit, Vaswani 2018, arXiv:1803.02155, eqs. 3-4; Huang et al. 2019, "
+      "arXiv:1809.04281";
 
   Attention attention;
   int64_t clip = 16;  // tokens

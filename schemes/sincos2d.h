@@ -32,6 +32,10 @@ namespace posgauge::sincos2d {
 struct Params {
   static constexpr std::string_view kName = "sincos2d";
   static constexpr std::string_view kSummary = "sinusoidal rows of a grid, added to patches";
+  static constexpr std::string_view kEquation =
+      "sines, then cosines, of row and of column: coordinate base^(-k/D), k = 0..D-1, D = width/4";
+  static constexpr std::string_view kSource =
+      "He et al. 2022, arXiv:2111.06377, util/pos_embed.py; diffusers PatchEmbed";
 
   int64_t width = 768;
   int64_t grid_h = 14;

@@ -48,6 +48,10 @@ namespace posgauge::sinusoidal {
 struct Params {
   static constexpr std::string_view kName = "sinusoidal";
   static constexpr std::string_view kSummary = "sinusoidal rows that are added to embeddings";
+  static constexpr std::string_view kEquation =
+      "sin and cos of p frequency_k, frequency_k = scale base^(-k/D), D = width/2, or the waves "
+      "less frequency_shift";
+  static constexpr std::string_view kSource = "Vaswani et al. 2017, arXiv:1706.03762, sec. 3.5";
 
   int64_t width = 512;
   Layout layout = Layout::interleaved;

@@ -11,6 +11,10 @@ namespace posgauge::t5 {
 struct Params {
   static constexpr std::string_view kName = "t5";
   static constexpr std::string_view kSummary = "learned biases by buckets of relative position";
+  static constexpr std::string_view kEquation =
+      "bias = table[bucket(j - i)][h]; buckets are exact up to half of them, then logarithmic up "
+      "to max_distance";
+  static constexpr std::string_view kSource = "Raffel et al. 2020, arXiv:1910.10683, sec. 2.1";
 
   Attention attention = {.causal = false, .scale = ScoreScale::one};
   int64_t num_buckets = 32;

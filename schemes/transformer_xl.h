@@ -12,6 +12,9 @@ namespace posgauge::transformer_xl {
 struct Params {
   static constexpr std::string_view kName = "transformer_xl";
   static constexpr std::string_view kSummary = "scores of content and of sinusoidal offsets";
+  static constexpr std::string_view kEquation =
+      "score = scale (<q_i + u, k_j> + <q_i + v, W R_(i-j)>), R_o the sinusoid of offset o";
+  static constexpr std::string_view kSource = "Dai et al. 2019, arXiv:1901.02860, sec. 3.3";
 
   Attention attention;
   int64_t model_width = 512;

@@ -32,6 +32,10 @@ enum class RampOver { pairs, turns };
 struct Params {
   static constexpr std::string_view kName = "yarn";
   static constexpr std::string_view kSummary = "YaRN, fixed or dynamic: ramp over pairs or turns";
+  static constexpr std::string_view kEquation =
+      "frequency_i' = ((1 - g)/factor + g) frequency_i, g a ramp from 1 to 0 over the pairs that "
+      "make beta_fast to beta_slow turns; magnitude 0.1 ln factor + 1";
+  static constexpr std::string_view kSource = "Peng et al. 2023, arXiv:2309.00071, eqs. 17-22";
 
   Rotary rotary;
   double factor = 1;

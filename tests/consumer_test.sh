@@ -18,7 +18,7 @@ if [[ $how == installed ]]; then
   wrong=$(find "$work/prefix/include" -type f ! -name '*.h' -o -name '*-inl.h' -o -type d -empty)
   [[ -z $wrong ]] || { echo "installed, but not a public header: $wrong"; exit 1; }
 else
-  find=(-DPOSGAUGE_SOURCE="$source")
+  find=(-DPOSGAUGE_SOURCE="$source" -DPOSGAUGE_PRECOMPILE=ON)
 fi
 cmake -S "$source/tests/consumer" -B "$work/build" -G Ninja -DCMAKE_BUILD_TYPE=Debug \
   -DCMAKE_EXPORT_COMPILE_COMMANDS=ON "${launcher[@]}" "${find[@]}" >"$work/configure.log" || { cat "$work/configure.log"; exit 1; }

@@ -150,6 +150,21 @@ class CheckDocs(Tree):
                              ("[x](https://example.org/y.md)", 0), ("[x](y.md)", 1)]:
             self.assertEqual(self.check(example + link)[0], status, link)
 
+    def test_a_document_that_a_command_writes(self):
+        first = "<!-- written by: posgauge echo -->"
+        program = self.write("bin/posgauge", f"#!/bin/sh\necho '{first}'; echo $1; [ $1 != fail ]\n",
+                             0o755)
+        def check(document, *options):
+            self.document = self.write("x.md", document)
+            return self.run_tool(sys.executable, TOOLS / "check-docs.py", program, *options,
+                                 self.document)[0]
+        self.assertEqual(check(f"{first}\necho\n"), 0)
+        for other in (f"{first}\n", f"{first}\necho\nmore\n",
+                      "<!-- written by: posgauge fail -->\nfail\n"):
+            self.assertEqual(check(other), 1, other)
+        self.assertEqual(check(f"{first}\nold\n", "--write"), 0)
+        self.assertEqual(self.document.read_text(), f"{first}\necho\n")
+
     def test_write(self):
         self.check(self.example("$ posgauge lines\n...\n$ posgauge a\nb\n$ posgauge c"), "--write")
         self.assertEqual(self.document.read_text(), self.example(

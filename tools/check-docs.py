@@ -9,6 +9,8 @@ readable under their own names and new files are thrown away. The lines after a 
 prints, stdout and stderr together; `...` stands for any text in a line, and a line of its own for
 any lines. A command that does not exit with 0 must be followed by `$ echo $?`.
 
+A document whose first line is `<!-- written by: posgauge ... -->` is what that command prints.
+
 --write puts what is printed now in place of output that differs or is only `...`.
 Exits 1 if an example differs, if there is none, or if a link leads to no file of the repository.
 """
@@ -87,9 +89,23 @@ def broken_links(path):
                 yield f"{path}:{number}: no such file: {target}"
 
 
+def check_whole(path, command, program, write):
+    """The same of a document that one command writes."""
+    actual, status = run(command, 0, program, ROOT)
+    if write:
+        path.write_text("\n".join(actual) + "\n")
+    elif status != 0 or actual != path.read_text().splitlines():
+        print(f"{path}:1: '{command}' exits with {status} and prints something else; "
+              "tools/check-docs.py PROGRAM --write puts that in its place")
+        return 1, 1
+    return 1, 0
+
+
 def check(path, program, write):
     """The number of commands that ran and of those that differ."""
     lines = path.read_text().splitlines()
+    if written := re.match(r"<!-- written by: (posgauge .*) -->", lines[0] if lines else ""):
+        return check_whole(path, written.group(1), program, write)
     ran, wrong, edits = 0, 0, []
     for block in blocks(lines):
         with tempfile.TemporaryDirectory() as folder:

@@ -13,7 +13,9 @@ Tensor ExactTensorFor(const TensorSpec& spec, const std::vector<int64_t>& shape,
                       std::span<const double> values) {
   const auto exact = [&](Dtype dtype) {
     return std::ranges::all_of(values, [&](double value) {
-      if (IsFloat(dtype)) return std::isnan(value) || RoundTo(FormatOf(dtype), value) == value;
+      if (dtype == Dtype::f64 || std::isnan(value)) return IsFloat(dtype);
+      if (dtype == Dtype::f32) return static_cast<double>(static_cast<float>(value)) == value;
+      if (IsFloat(dtype)) return RoundTo(FormatOf(dtype), value) == value;
       const double limit = dtype == Dtype::i32 ? 0x1p31 : 0x1p53;
       return std::trunc(value) == value && value >= -limit && value < limit;
     });

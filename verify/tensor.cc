@@ -59,7 +59,18 @@ Tensor Tensor::FromValues(Dtype dtype, std::vector<int64_t> shape, std::span<con
   Tensor tensor(dtype, std::move(shape));
   Require(values.size() == tensor.size(), "a tensor of shape [{}] takes {} values, got {}",
           fmt::join(tensor.shape_, ", "), tensor.size(), values.size());
-  for (size_t i = 0; i < values.size(); ++i) tensor.Set(i, values[i]);
+  // Tables of weights are large and converted for every call; the machine's own conversion rounds
+  // the same.
+  for (size_t i = 0; i < values.size(); ++i) {
+    const bool is_nan = std::isnan(values[i]);
+    if (dtype == Dtype::f64 && !is_nan) {
+      tensor.SetBits(i, std::bit_cast<uint64_t>(values[i]));
+    } else if (dtype == Dtype::f32 && !is_nan) {
+      tensor.SetBits(i, std::bit_cast<uint32_t>(static_cast<float>(values[i])));
+    } else {
+      tensor.Set(i, values[i]);
+    }
+  }
   return tensor;
 }
 

@@ -42,7 +42,12 @@ struct TypeName<std::optional<Value>> : TypeName<Value> {};
 
 template <class Params>
 SchemeInfo Describe() {
-  SchemeInfo info{std::string(Params::kName), std::string(Params::kSummary), {}, {}};
+  SchemeInfo info{std::string(Params::kName),
+                  std::string(Params::kSummary),
+                  std::string(Params::kEquation),
+                  std::string(Params::kSource),
+                  {},
+                  {}};
   Params defaults;
   Params::Fields(defaults, [&](std::string_view name, auto& value, std::string_view description) {
     using Value = std::remove_reference_t<decltype(value)>;
@@ -129,6 +134,10 @@ std::string SetField(Scheme& scheme, const std::string& setting) {
 }  // namespace
 
 std::vector<SchemeInfo> AllSchemes() { return DescribeAll(kAll); }
+
+std::string_view SummaryOf(const Scheme& scheme) {
+  return std::visit([]<class Params>(const Params&) { return Params::kSummary; }, scheme);
+}
 
 std::string_view Name(const Scheme& scheme) {
   return std::visit([]<class Params>(const Params&) { return Params::kName; }, scheme);

@@ -20,7 +20,7 @@ struct FieldInfo {
   std::vector<std::string> choices;  // spellings, for a variant
 };
 struct SchemeInfo {
-  std::string name, summary;
+  std::string name, summary, equation, source;
   std::vector<FieldInfo> fields;
   std::vector<Weight> weights;  // those of any parameters, with the shapes of the default ones
 };
@@ -56,6 +56,9 @@ const Attention& AttentionOf(const Scheme& scheme);
 
 /// The learned tensors that a scheme takes with every call; none for most.
 std::vector<Weight> WeightsOf(const Scheme& scheme);
+
+/// One line: "linear biases on scores, a slope a head".
+std::string_view SummaryOf(const Scheme& scheme);
 
 /// Pairs of a rotary scheme, waves of an addition that has any; none of other schemes.
 int64_t FrequencyCount(const Scheme& scheme);
