@@ -269,7 +269,7 @@ class BiasedScores {
         biases_(call, params, in.query_positions, in.key_positions),
         q_(static_cast<size_t>(params.attention.head_dim)) {}
 
-  void StartHead(int64_t head) { biases_.StartHead(head); }
+  void StartHead(int64_t head, const HeadRows&) { biases_.StartHead(head); }
 
   // [keys].
   void Row(size_t query, const HeadRows& q, const HeadRows& k, std::vector<T>& scores) {
@@ -306,14 +306,27 @@ class OwnScores {
     }
   }
 
-  void StartHead(int64_t head) { scoring_ = FastScoring<T>(params_, weights_, head); }
+  void StartHead(int64_t head, const HeadRows& k) {
+    scoring_ = FastScoring<T>(params_, weights_, head);
+    if (!scoring_.take_keys) return;
+    if constexpr (requires { Waves(params_); }) {
+      for (double query : in_.query_positions) TurnPositionOf(query);
+      for (double key : in_.key_positions) TurnPositionOf(key);
+    }
+    const size_t keys = in_.key_positions.size(), width = q_.size();
+    keys_.resize(keys * width);
+    for (size_t key = 0; key < keys; ++key) Load(io_, k.At(key), width, keys_.data() + key * width);
+    scoring_.take_keys({in_.key_positions, keys_.data()});
+  }
 
   void Row(size_t query, const HeadRows& q, const HeadRows& k, std::vector<T>& scores) {
     Load(io_, q.At(query), q_.size(), q_.data());
     const bool shifts = !scoring_.query_shift.empty();
     for (size_t c = 0; shifts && c < q_.size(); ++c) shifted_[c] = q_[c] + scoring_.query_shift[c];
-    ScoreRow(io_, shifts ? shifted_.data() : q_.data(), k.At(0), k.stride(), q_.size(),
-             scores.size(), 1, nullptr, nothing_.data(), scores.data());
+    if (!scoring_.own_products) {
+      ScoreRow(io_, shifts ? shifted_.data() : q_.data(), k.At(0), k.stride(), q_.size(),
+               scores.size(), 1, nullptr, nothing_.data(), scores.data());
+    }
     scoring_.score({in_.query_positions[query], in_.key_positions, q_.data(),
                     ScaleFor<T>(params_.attention), scores.data()});
   }
@@ -332,12 +345,12 @@ class OwnScores {
   const Params& params_;
   const QueriesAndKeys& in_;
   WeightValues<T> weights_;
-  std::vector<T> q_, shifted_, nothing_;
+  std::vector<T> q_, shifted_, nothing_, keys_;
   Scoring<T> scoring_;
 };
 
 template <class T, class Params>
-using ScoresOf = std::conditional_t<Biased<Params>, BiasedScores<T, Params>, OwnScores<T, Params>>;
+using ScoresOf = std::conditional_t<Scored<Params>, OwnScores<T, Params>, BiasedScores<T, Params>>;
 
 }  // namespace
 
@@ -383,10 +396,16 @@ void ComputeBuckets(const Call& call) {
           const Array out = call.Output(
               "buckets", {Dtype::i32},
               {static_cast<int64_t>(queries.size()), static_cast<int64_t>(keys.size())});
-          const MapOffsets to_buckets = Buckets(params);
+          const auto to_buckets = Buckets(params);
           for (size_t query = 0; query < queries.size(); ++query) {
-            std::vector<double> buckets = Offsets(keys, queries[query]);
-            to_buckets(buckets.data(), buckets.size());
+            std::vector<double> buckets;
+            if constexpr (std::is_same_v<decltype(to_buckets), const MapOffsets>) {
+              buckets = Offsets(keys, queries[query]);
+              to_buckets(buckets.data(), buckets.size());
+            } else {
+              buckets.resize(keys.size());
+              to_buckets(queries[query], keys.data(), keys.size(), buckets.data());
+            }
             for (size_t key = 0; key < keys.size(); ++key) {
               const auto bucket = static_cast<int32_t>(buckets[key]);
               std::memcpy(out.At(static_cast<int64_t>(query), static_cast<int64_t>(key)), &bucket,
@@ -450,8 +469,8 @@ void ComputeScores(const Call& call, Dtype io) {
       RowWriter writer(out, keys);
       std::vector<T> row(keys);
       for (int64_t head = 0; head < attention.heads; ++head) {
-        scores.StartHead(head);
         const HeadRows q(in.q, head), k(in.k, head);
+        scores.StartHead(head, k);
         for (size_t query = 0; query < queries; ++query) {
           const double at = in.query_positions[query];
           scores.Row(query, q, k, row);
@@ -491,8 +510,8 @@ void ComputeAttention(const Call& call, Dtype io) {
       std::vector<T> scores(keys), weights(keys), sums(channels);
       std::vector<const void*> values, added;
       for (int64_t head = 0; head < attention.heads; ++head) {
-        scores_of.StartHead(head);
         const HeadRows q(in.q, head), k(in.k, head), rows(v, head);
+        scores_of.StartHead(head, k);
         for (size_t query = 0; query < queries; ++query) {
           scores_of.Row(query, q, k, scores);
           // Only what is visible takes part: the rest may hold anything.

@@ -32,6 +32,10 @@ using FillBiasRow = std::function<void(const BiasRow<T>&)>;
 /// Replaces each of `count` offsets by what a scheme makes of it.
 using MapOffsets = std::function<void(double* offsets, size_t count)>;
 
+/// Fills the buckets of one query and [count] keys, where they do not go by offsets.
+using FillBuckets =
+    std::function<void(double query, const double* keys, size_t count, double* buckets)>;
+
 /// The weights of a call by name, in C order, as numbers of T.
 template <class T>
 using WeightValues = std::map<std::string, std::vector<T>, std::less<>>;
@@ -45,7 +49,7 @@ using WeightValues = std::map<std::string, std::vector<T>, std::less<>>;
 // and perhaps
 //
 //   std::vector<fast::Wide> Slopes(const Params&);
-//   fast::MapOffsets Buckets(const Params&);        offsets to buckets
+//   fast::MapOffsets Buckets(const Params&);        offsets to buckets, or FillBuckets
 //   fast::MapOffsets SharedByHeads(const Params&);  what of a row by distance is the same for all
 //                                                   heads, made once for them
 //   std::string_view BiasArithmetic(const Params&);  as a contract says it, where a bias is not

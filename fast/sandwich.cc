@@ -9,11 +9,7 @@
 
 namespace posgauge::sandwich {
 
-namespace {
-
-using fast::kCosineSteps;
-
-fast::Turns WavesOf(const Params& params) {
+fast::Turns Waves(const Params& params) {
   const fast::Wide log_base = fast::Log(params.base);
   std::vector<double> high, low;
   for (int64_t k = 0; k < params.sandwich_width / 2; ++k) {
@@ -24,6 +20,10 @@ fast::Turns WavesOf(const Params& params) {
   }
   return fast::TurnsOf(high, low);
 }
+
+namespace {
+
+using fast::kCosineSteps;
 
 // Cosines and sines of the waves at a distance.
 struct Row {
@@ -40,7 +40,7 @@ struct Row {
 class Sums {
  public:
   explicit Sums(const Params& params)
-      : waves_(WavesOf(params)),
+      : waves_(Waves(params)),
         step_cos_(waves_.Pairs() * kCosineSteps),
         step_sin_(waves_.Pairs() * kCosineSteps) {
     for (size_t step = 0; step < kCosineSteps; ++step) {

@@ -4,11 +4,15 @@
 #include <string_view>
 
 #include "posgauge/fast/bias.h"
+#include "posgauge/fast/turns.h"
 #include "posgauge/schemes/sandwich.h"
 
 namespace posgauge::sandwich {
 
 inline fast::RowsBy BiasRowsBy(const Params&) { return fast::RowsBy::distance; }
+
+/// base^(-2k/width) as turns. Relative error of a frequency: see fast/rotation.h.
+fast::Turns Waves(const Params& params);
 
 /// S(D), less width/2 if centred, in double: width/2 cosines, each within 8 ulp of f64
 /// (fast/distance-inl.h), and their sum, in order.

@@ -8,7 +8,9 @@
 //              a product, perhaps another, and a sum.
 // Exponentials Highway's Exp, within an ulp where it is normal by its documentation, of a
 //              difference rounded once; a NaN stays one. trig=2ulp.
-// DotRows      as the dot products of ScoreRow.
+// DotRows, DotPairs  as the dot products of ScoreRow.
+// FactoredPairDots  two products and their sum, a product and a sum: fused or not, in as many
+//              partial sums as there are lanes, (n + 3) u sum |f| (|x r| + |x' r'|) of n pairs.
 // Sigmoids     1 / (1 + e) or e / (1 + e): e within an ulp, which moves either by less than an ulp
 //              of it; then a sum and a quotient. trig=2ulp.
 // WeightedSum  sums of products in key order, fused or not: n u sum |w v|; a row that is added to v
@@ -160,6 +162,58 @@ void DotRowsF64(const double* x, const double* const* rows, size_t channels, siz
   ForEachDot<double, double>(
       x, [&](size_t i) { return rows[i]; }, channels, count,
       [&](size_t i, double dot) { out[i] = dot; });
+}
+
+template <class T>
+void DotPairsOf(const T* const* x, const T* const* y, size_t channels, size_t count, T* out) {
+  const hn::ScalableTag<T> d;
+  std::array<T, 1> single;
+  for (size_t i = 0; i < count; ++i) {
+    Dots<decltype(d), T, 1>(d, x[i], {y[i]}, channels, single);
+    out[i] = single[0];
+  }
+}
+
+void DotPairsF32(const float* const* x, const float* const* y, size_t channels, size_t count,
+                 float* out) {
+  DotPairsOf(x, y, channels, count, out);
+}
+void DotPairsF64(const double* const* x, const double* const* y, size_t channels, size_t count,
+                 double* out) {
+  DotPairsOf(x, y, channels, count, out);
+}
+
+template <class T>
+void FactoredPairDotsOf(const T* x, const T* const* rows, const T* const* factors, size_t pairs,
+                        size_t count, T* out) {
+  const hn::ScalableTag<T> d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t j = 0; j < count; ++j) {
+    const T* const row = rows[j];
+    const T* const factor = factors[j];
+    const auto of_pairs = [&](auto tag, size_t i) HWY_ATTR {
+      const auto first = hn::Mul(hn::LoadU(tag, x + i), hn::LoadU(tag, row + i));
+      return hn::MulAdd(hn::LoadU(tag, x + pairs + i), hn::LoadU(tag, row + pairs + i), first);
+    };
+    auto sums = hn::Zero(d);
+    size_t i = 0;
+    for (; i + lanes <= pairs; i += lanes) {
+      sums = hn::MulAdd(hn::LoadU(d, factor + i), of_pairs(d, i), sums);
+    }
+    T sum = hn::GetLane(hn::SumOfLanes(d, sums));
+    const hn::CappedTag<T, 1> one;
+    for (; i < pairs; ++i) sum += factor[i] * hn::GetLane(of_pairs(one, i));
+    out[j] = sum;
+  }
+}
+
+void FactoredPairDotsF32(const float* x, const float* const* rows, const float* const* factors,
+                         size_t pairs, size_t count, float* out) {
+  FactoredPairDotsOf(x, rows, factors, pairs, count, out);
+}
+void FactoredPairDotsF64(const double* x, const double* const* rows, const double* const* factors,
+                         size_t pairs, size_t count, double* out) {
+  FactoredPairDotsOf(x, rows, factors, pairs, count, out);
 }
 
 // Highway's is 0 of a NaN.

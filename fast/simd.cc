@@ -62,6 +62,10 @@ HWY_EXPORT(FlushStream);
 HWY_EXPORT(ScoreRow);
 HWY_EXPORT(DotRowsF32);
 HWY_EXPORT(DotRowsF64);
+HWY_EXPORT(DotPairsF32);
+HWY_EXPORT(DotPairsF64);
+HWY_EXPORT(FactoredPairDotsF32);
+HWY_EXPORT(FactoredPairDotsF64);
 HWY_EXPORT(SigmoidsF32);
 HWY_EXPORT(SigmoidsF64);
 HWY_EXPORT(ExponentialsF32);
@@ -160,6 +164,26 @@ void DotRows(const float* x, const float* const* rows, size_t channels, size_t c
 void DotRows(const double* x, const double* const* rows, size_t channels, size_t count,
              double* out) {
   HWY_DYNAMIC_DISPATCH(DotRowsF64)(x, rows, channels, count, out);
+}
+
+void DotPairs(const float* const* x, const float* const* y, size_t channels, size_t count,
+              float* out) {
+  HWY_DYNAMIC_DISPATCH(DotPairsF32)(x, y, channels, count, out);
+}
+
+void DotPairs(const double* const* x, const double* const* y, size_t channels, size_t count,
+              double* out) {
+  HWY_DYNAMIC_DISPATCH(DotPairsF64)(x, y, channels, count, out);
+}
+
+void FactoredPairDots(const float* x, const float* const* rows, const float* const* factors,
+                      size_t pairs, size_t count, float* out) {
+  HWY_DYNAMIC_DISPATCH(FactoredPairDotsF32)(x, rows, factors, pairs, count, out);
+}
+
+void FactoredPairDots(const double* x, const double* const* rows, const double* const* factors,
+                      size_t pairs, size_t count, double* out) {
+  HWY_DYNAMIC_DISPATCH(FactoredPairDotsF64)(x, rows, factors, pairs, count, out);
 }
 
 void Sigmoids(float* x, size_t count) { HWY_DYNAMIC_DISPATCH(SigmoidsF32)(x, count); }

@@ -128,6 +128,19 @@ void DotRows(const float* x, const float* const* rows, size_t channels, size_t c
 void DotRows(const double* x, const double* const* rows, size_t channels, size_t count,
              double* out);
 
+/// out[i] = <x[i], y[i]>, [count], of `channels` products each.
+void DotPairs(const float* const* x, const float* const* y, size_t channels, size_t count,
+              float* out);
+void DotPairs(const double* const* x, const double* const* y, size_t channels, size_t count,
+              double* out);
+
+/// out[j] = sum over i < pairs of factors[j][i] (x[i] rows[j][i] + x[pairs + i] rows[j][pairs +
+/// i]), [count]. Error: see scores-inl.h.
+void FactoredPairDots(const float* x, const float* const* rows, const float* const* factors,
+                      size_t pairs, size_t count, float* out);
+void FactoredPairDots(const double* x, const double* const* rows, const double* const* factors,
+                      size_t pairs, size_t count, double* out);
+
 /// Replaces x by 1 / (1 + e^-x).
 void Sigmoids(float* x, size_t count);
 void Sigmoids(double* x, size_t count);

@@ -447,7 +447,9 @@ std::vector<Law> AttentionLaws(const Scheme& scheme) {
   const std::vector<Weight> weights = WeightsOf(scheme);
   const bool may_be_zero =
       std::ranges::all_of(weights, [](const Weight& weight) { return weight.lowest <= 0; });
-  if (!weights.empty() && may_be_zero) {
+  const bool own_content =
+      std::visit([]<class Params>(const Params&) { return HasOwnContent<Params>; }, scheme);
+  if (!weights.empty() && may_be_zero && !own_content) {
     laws.push_back({"zero_weights", "weights of zero add nothing: scores are those of none",
                     "bias scores attention", false, CheckZeroWeights});
   }

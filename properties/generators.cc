@@ -126,6 +126,16 @@ rc::Gen<Attention> AnyAttention() {
                         OneOf<ScoreScale>({ScoreScale::inverse_sqrt, ScoreScale::one}));
 }
 
+rc::Gen<Turning> AnyTurning(const Attention& attention) {
+  const int64_t even = attention.head_dim - attention.head_dim % 2;
+  const auto make = [](int64_t rotary_dim, Pairing pairing, double base) {
+    return Turning{.rotary_dim = rotary_dim, .pairing = pairing, .base = base};
+  };
+  return rc::gen::apply(make, OneOf<int64_t>({even, even, even / 4 * 2, 0}),
+                        OneOf<Pairing>({Pairing::half, Pairing::interleaved}),
+                        OneOf<double>({10000, 100, 1.5, 500000, 1}));
+}
+
 rc::Gen<double> AnyFactor(double lowest) {
   std::vector<double> factors;
   for (const double factor : {1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 1.25, 40.0, 0.5, 0.25, 1024.0}) {

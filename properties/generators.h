@@ -5,6 +5,7 @@
 
 #include "posgauge/properties/generator.h"
 #include "posgauge/properties/standard_cases.h"
+#include "posgauge/schemes/base/turning.h"
 
 namespace posgauge {
 
@@ -26,6 +27,10 @@ rc::Gen<Rotary> AnyRotary();
 /// What schemes of attention share: 1..12 heads, small widths, both scales, mostly causal. Shrinks
 /// to one head of one channel.
 rc::Gen<Attention> AnyAttention();
+
+/// Which channels of such a head turn: all, some or none; both pairings; bases from 1 to 500000.
+/// Shrinks to all that are even in number, half, base 10000.
+rc::Gen<Turning> AnyTurning(const Attention& attention);
 
 /// A scale from `lowest` to 1024. Shrinks to 1, 2, 4.
 rc::Gen<double> AnyFactor(double lowest);

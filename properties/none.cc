@@ -74,20 +74,67 @@ Verdict CheckEqualScores(const Subject& subject, const LawCase& c) {
   return comparisons.Take();
 }
 
+// Scores are those without a temperature, times it.
+Verdict CheckTemperature(const Subject& subject, const LawCase& c) {
+  const Params& params = std::get<Params>(subject.scheme());
+  const Params plain{.attention = params.attention};
+  if (!subject.info().Serves(plain)) throw Unsupported("the kernel needs a temperature");
+  const EquationAnswer sharp(subject, InputsOf(subject, c));
+  const EquationAnswer without(Subject(subject.info(), plain), sharp.inputs);
+  const auto floor_scale = static_cast<double>(*params.temperature_floor_scale);
+  Comparisons comparisons;
+  for (EquationPlace place : PlacesOf(sharp.quantity, sharp.out.shape())) {
+    const double position = sharp.inputs["query_positions"].At(place.query);
+    const double steps = std::floor((position + 1) / floor_scale) + 1;
+    const double temperature = std::log(steps) * *params.temperature_scale + 1;
+    const double got = sharp.Value(place), want = without.Value(place) * temperature;
+    const auto describe = [&] {
+      return Witness{.where = sharp.Text(place) + ", against none times the temperature",
+                     .got = HexFloat(got),
+                     .want = HexFloat(want)};
+    };
+    if (std::isinf(want)) {
+      comparisons.AddExact(position, got == want, describe);
+      continue;
+    }
+    // A logarithm within an ulp of glibc, two products and a sum, in binary64.
+    const double own = 5 * 0x1p-53 * std::fabs(want);
+    comparisons.Add(position, std::fabs(got - want),
+                    sharp.Limit(place) + without.Limit(place) * temperature + own,
+                    std::max(sharp.Size(place), without.Size(place) * temperature), describe);
+  }
+  return comparisons.Take();
+}
+
 }  // namespace
 
-std::vector<Law> Laws(const Params&) {
-  return {
+std::vector<Law> Laws(const Params& params) {
+  std::vector<Law> laws = {
       {"order", "the keys that a query sees may come in any order", "scores attention", false,
        CheckOrder},
       {"equal_scores", "a query of zeros yields the mean of the values that it sees", "attention",
        false, CheckEqualScores},
   };
+  if (params.temperature_scale) {
+    laws.push_back({"temperature", "scores are those without a temperature, times the query's",
+                    "scores", false, CheckTemperature});
+  }
+  return laws;
 }
 
 rc::Gen<Params> AnyParams() {
-  return rc::gen::map(AnyAttention(),
-                      [](Attention attention) { return Params{.attention = attention}; });
+  const auto make = [](Attention attention, std::optional<int64_t> floor_scale, double scale) {
+    Params params{.attention = attention};
+    if (floor_scale) {
+      params.temperature_floor_scale = floor_scale;
+      params.temperature_scale = scale;
+    }
+    return params;
+  };
+  return rc::gen::apply(
+      make, AnyAttention(),
+      rc::gen::element<std::optional<int64_t>>(std::nullopt, std::nullopt, 8192, 1, 7),
+      rc::gen::element(0.1, 0.0, 1.0, 3.5));
 }
 
 }  // namespace posgauge::none

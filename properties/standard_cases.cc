@@ -175,6 +175,9 @@ LawCase DrawAttentionCase(const Subject& subject, const CasePlan& plan, uint64_t
   if (const double limit = subject.info().kernel->largest_position; limit > 0) {
     largest = std::min(largest, std::floor(limit));
   }
+  if (const auto count = PositionCount(subject.scheme())) {
+    largest = std::min(largest, static_cast<double>(*count - 1));
+  }
   const std::vector<double> special = SpecialPositions(subject.scheme(), largest);
   const auto rows = static_cast<size_t>(std::max<int64_t>(1, plan.rows / 2));
   const size_t keys = 3 * rows;

@@ -20,12 +20,16 @@ class ByOffset {
                       *keys = inputs.Find("key_positions");
     if (queries == nullptr || keys == nullptr) return;
     for (double query : queries->values) {
-      for (double key : keys->values) {
-        const auto place = values_.lower_bound(KeyOf(query, key));
-        if (place != values_.end() && place->first == KeyOf(query, key)) continue;
-        values_.emplace_hint(place, KeyOf(query, key), make(query, key));
-      }
+      for (double key : keys->values) Add(query, key, make);
     }
+  }
+
+  /// make(query, key), unless it is there.
+  template <class Make>
+  void Add(double query, double key, const Make& make) {
+    const auto place = values_.lower_bound(KeyOf(query, key));
+    if (place != values_.end() && place->first == KeyOf(query, key)) return;
+    values_.emplace_hint(place, KeyOf(query, key), make(query, key));
   }
 
   const Value& At(double query, double key) const { return values_.at(KeyOf(query, key)); }

@@ -9,7 +9,7 @@ namespace posgauge {
 
 /// What can be asked of a scheme that acts in attention.
 ///   slopes     [heads]                     alibi's factors on the distance
-///   buckets    [queries, keys]             t5's indices
+///   buckets    [queries, keys]             rows of a learned table, by distance or offset
 ///   bias       [heads, queries, keys]      what is added to scaled scores
 ///   scores     [heads, queries, keys]      before softmax; -infinity where a key is not visible
 ///   attention  [queries, heads, head_dim]  the output

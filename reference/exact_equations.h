@@ -37,8 +37,9 @@ class ExactEquations {
   std::vector<Weight> InputsOf(EquationQuantity quantity) const;
 
   /// What a kernel may take in place of computing it, by name, rounded to dtype: `slopes` [heads],
-  /// of a scheme that yields them; `thresholds`, t5's smallest distance of every bucket of one
-  /// direction, which every dtype that is asked for must hold. Nothing for another name.
+  /// of a scheme that yields them; `thresholds`, the smallest distance of every bucket of one
+  /// direction (t5, deberta), which every dtype that is asked for must hold. Nothing for another
+  /// name.
   std::optional<ExactTensor> ReadyMade(std::string_view name, Dtype dtype) const;
 
   /// Shape of the result. Throws ParameterError unless the inputs are exactly those of InputsOf,

@@ -5,13 +5,42 @@
 
 namespace posgauge::none {
 
-/// Adds nothing.
 template <class R>
-struct Head {};
+class Head {
+ public:
+  Head(const Params& params, const NamedInputs& inputs, int64_t head)
+      : params_(&params), inputs_(&inputs), head_(head) {}
+
+  /// scale <q, k>, q times its temperature where there is one. Kernels multiply q by it; of real
+  /// numbers it comes last.
+  R Score(int64_t query, int64_t key) const {
+    const NamedInputs& in = *inputs_;
+    if (!params_->temperature_scale) {
+      return Scaled(params_->attention, DotOf<R>(in, head_, query, key));
+    }
+    const R steps(params_->TemperatureStep(in["query_positions"].At(query)));
+    const R temperature = Log(steps) * R(*params_->temperature_scale) + R(1);
+    if constexpr (kIsInterval<R>) {
+      return Scaled(params_->attention, DotOf<R>(in, head_, query, key) * temperature);
+    } else {
+      const ExactTensor &q = in["q"], &k = in["k"];
+      std::vector<R> terms;
+      for (int64_t c = 0; c < params_->attention.head_dim; ++c) {
+        terms.push_back(R(q.At(query, head_, c)) * temperature * R(k.At(key, head_, c)));
+      }
+      return Scaled(params_->attention, Sum(terms));
+    }
+  }
+
+ private:
+  const Params* params_;
+  const NamedInputs* inputs_;
+  int64_t head_;
+};
 
 template <class R>
-Head<R> MakeHead(const Params&, const NamedInputs&, int64_t) {
-  return {};
+Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head) {
+  return {params, inputs, head};
 }
 
 }  // namespace posgauge::none

@@ -14,8 +14,8 @@ class Sums {
  public:
   Sums(const Params& params, const NamedInputs& inputs) : params_(&params), inputs_(&inputs) {
     for (int64_t k = 0; k < params.sandwich_width / 2; ++k) {
-      frequency_.push_back(
-          RationalPower(R(params.base), -2 * (k + params.first_index), params.sandwich_width));
+      frequency_.push_back(Held(
+          RationalPower(R(params.base), -2 * (k + params.first_index), params.sandwich_width)));
     }
   }
 
@@ -23,7 +23,9 @@ class Sums {
     sums_.Fill(*inputs_, [&](double query, double key) {
       const R distance = R(query) - R(key);
       std::vector<R> terms;
-      for (const R& frequency : frequency_) terms.push_back(CosSin(distance * frequency)[0]);
+      for (const R& frequency : frequency_) {
+        terms.push_back(CosSin(Angle(distance, frequency))[0]);
+      }
       const R sum = Sum(terms);
       return params_->centred ? sum - R(params_->sandwich_width / 2) : sum;
     });

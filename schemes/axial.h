@@ -32,6 +32,11 @@ struct Params {
   static constexpr std::string_view kName = "axial";
   static constexpr std::string_view kSummary =
       "rotary embedding over image axes: a block of pairs with its own frequencies for each";
+  static constexpr std::string_view kEquation =
+      "pair j of axis a turns by p_a base^(-j/section_a) radians, or by p_a base^(-2(A j + "
+      "a)/rotary_dim) where the A axes take turns";
+  static constexpr std::string_view kSource =
+      "Heo et al. 2024, arXiv:2403.13298, sec. 3.2; Fang et al. 2023, arXiv:2303.11331";
 
   Rotary rotary;
   std::vector<int64_t> section = {32, 32};  // pairs of each axis

@@ -36,6 +36,10 @@ struct Params {
   static constexpr std::string_view kName = "mrope";
   static constexpr std::string_view kSummary =
       "rotary embedding over time, height and width: every pair counts one axis";
+  static constexpr std::string_view kEquation =
+      "frequency_i = base^(-2i/rotary_dim); pair i at position (t, h, w) turns by the one of them "
+      "that it counts times frequency_i radians";
+  static constexpr std::string_view kSource = "Wang et al. 2024, arXiv:2409.12191, sec. 2.1";
 
   Rotary rotary;
   std::vector<int64_t> section = {16, 24, 24};  // pairs of each axis

@@ -26,7 +26,13 @@ const std::vector<std::vector<std::string>> kEverySetting = {
     {"shaw"},
     {"shaw", "values=false", "outside=zero"},
     {"transformer_xl", "model_width=4"},
-    {"cope", "num_positions=4"}};
+    {"cope", "num_positions=4"},
+    {"deberta", "causal=true", "position_buckets=4", "max_position=8"},
+    {"swin"},
+    {"xpos", "rotary_dim=0"},
+    {"rerope", "rotary_dim=0", "trained_length=4"},
+    {"dual_chunk", "rotary_dim=0"},
+    {"none", "temperature_floor_scale=2", "temperature_scale=0.5"}};
 
 Scheme SchemeOf(std::vector<std::string> words) {
   const std::string name = words.front();
@@ -66,7 +72,7 @@ TEST(attention_edges, TheOnlyVisibleKeyGivesItsValue) {
     SCOPED_TRACE(fmt::format("{}", fmt::join(words, " ")));
     for (const double q : {0.0, 1.0, -3.5, kTiny, kHuge, -kHuge}) {
       // Halfway between two numbers of f16; the key at 9 is masked unless the scheme is not causal.
-      const bool causal = words.front() != "t5";
+      const bool causal = words.front() != "t5" && words.front() != "swin";
       const std::vector<double> keys = causal ? std::vector<double>{2, 9} : std::vector<double>{2};
       const std::vector<double> k(keys.size(), kHuge), v(keys.size(), 1 + 0x1p-11);
       const RoundedValues tie = Attend(words, keys, 5, q, k, v, Dtype::f16);

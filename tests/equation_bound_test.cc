@@ -28,6 +28,14 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"shaw", {"heads=2", "head_dim=6", "clip=4"}},
     {"transformer_xl", {"heads=2", "head_dim=6", "model_width=8"}},
     {"cope", {"heads=2", "head_dim=6", "num_positions=4"}},
+    {"deberta", {"heads=2", "head_dim=6", "position_buckets=8", "max_position=32"}},
+    {"deberta", {"heads=2", "head_dim=6", "position_buckets=0", "max_position=4", "p2c=false"}},
+    {"swin", {"heads=2", "head_dim=6", "window_h=20", "window_w=60"}},
+    {"swin2", {"heads=2", "head_dim=6", "window_h=20", "window_w=60", "mlp_width=3"}},
+    {"xpos", {"heads=2", "head_dim=6", "rotary_dim=4", "scale_base=64"}},
+    {"rerope", {"heads=2", "head_dim=6", "window=20", "trained_length=64"}},
+    {"dual_chunk", {"heads=2", "head_dim=6", "chunk_size=20", "local_size=4"}},
+    {"none", {"heads=2", "head_dim=6", "temperature_floor_scale=64", "temperature_scale=0.5"}},
 };
 
 // Whether a contract loses little enough for its bound to say anything at all.

@@ -297,5 +297,71 @@ TEST(fast_table, RefusesWhatItsBoundDoesNotCover) {
   }
 }
 
+// A call of fast.table.f32 with positions [tokens, axes] and the axis of each pair; it takes what
+// it needs from tensors, whatever the scheme.
+struct AxesCall {
+  std::vector<double> positions;  // [tokens, axes]
+  int64_t axes;
+  std::vector<double> axis;  // [pairs]
+
+  Answer Run(PlacedTensor& cos, PlacedTensor& sin) const {
+    const std::vector<double> frequencies = {1, -0.75, 1e-3, 3.5, 0.1, 1e-7, 2.25};
+    const auto tokens = static_cast<int64_t>(positions.size()) / axes;
+    // Of one axis as rope is called.
+    PlacedTensor p(Dtype::f64, axes == 1 ? std::vector{tokens} : std::vector{tokens, axes});
+    for (size_t i = 0; i < positions.size(); ++i) p.Set(i, positions[i]);
+    PlacedTensor of_pair = TensorOf(Dtype::i32, axis), high = TensorOf(Dtype::f64, frequencies),
+                 low = TensorOf(Dtype::f64, std::vector<double>(7, 0.0)),
+                 magnitude = TensorOf(Dtype::f64, {1.25});
+    std::vector<posgauge_tensor> inputs = {p.Argument("positions"), high.Argument("frequency"),
+                                           low.Argument("frequency_low"),
+                                           magnitude.Argument("magnitude")};
+    if (axes > 1) inputs.push_back(of_pair.Argument("axis"));
+    return CallKernel("fast.table.f32", rope::Params{}, inputs,
+                      {cos.Argument("cos"), sin.Argument("sin")});
+  }
+};
+
+// Whole positions beside fractions, 0 of both signs, negative ones and the largest.
+TEST(fast_table, RowsOfSeveralAxesAreColumnsOfRowsOfOne) {
+  const std::vector<double> seen = {0, -0.0, 1, -1, 0.25, -77777.7, 131071, fast::kLargestPosition};
+  AxesCall mixed{{}, 3, {0, 1, 2, 2, 1, 0, 1}};
+  for (double a : seen) {
+    for (double b : seen) mixed.positions.insert(mixed.positions.end(), {a, b, -3});
+  }
+  OnEveryTarget([&] {
+    const auto tokens = static_cast<int64_t>(mixed.positions.size()) / 3;
+    PlacedTensor cos(Dtype::f32, {tokens, 7}), sin(Dtype::f32, {tokens, 7});
+    ASSERT_EQ(mixed.Run(cos, sin).status, POSGAUGE_OK);
+    for (size_t axis = 0; axis < 3; ++axis) {
+      // The same position on every axis, whatever the pair.
+      AxesCall alone{{}, 1, std::vector<double>(7, 0.0)};
+      for (size_t at = axis; at < mixed.positions.size(); at += 3) {
+        alone.positions.push_back(mixed.positions[at]);
+      }
+      PlacedTensor one_cos(Dtype::f32, {tokens, 7}), one_sin(Dtype::f32, {tokens, 7});
+      ASSERT_EQ(alone.Run(one_cos, one_sin).status, POSGAUGE_OK);
+      for (size_t i = 0; i < cos.size(); ++i) {
+        if (mixed.axis[i % 7] != static_cast<double>(axis)) continue;
+        EXPECT_EQ(cos.Bits(i), one_cos.Bits(i)) << i;
+        EXPECT_EQ(sin.Bits(i), one_sin.Bits(i)) << i;
+      }
+    }
+  });
+}
+
+TEST(fast_table, RefusesAnAxisThatThereIsNot) {
+  PlacedTensor cos(Dtype::f32, {1, 7}), sin(Dtype::f32, {1, 7});
+  const auto refusal = [&](int64_t axes, const std::vector<double>& axis) {
+    const Answer answer =
+        AxesCall{std::vector<double>(static_cast<size_t>(axes), 1.0), axes, axis}.Run(cos, sin);
+    EXPECT_EQ(answer.status, POSGAUGE_UNSUPPORTED);
+    return answer.why;
+  };
+  EXPECT_EQ(refusal(2, {0, 1, 2, 0, 1, 0, 1}), "axis must be in 0..1, got 2");
+  EXPECT_EQ(refusal(2, {0, 1, -1, 0, 1, 0, 1}), "axis must be in 0..1, got -1");
+  EXPECT_EQ(refusal(2, {0, 1}), "axis must have length 7 on axis 0, got 2");
+}
+
 }  // namespace
 }  // namespace posgauge

@@ -46,6 +46,16 @@ enum Is : size_t {
   kHeadsRoundedUp,
   kSliceIgnored,
   kKeyFormFalls,
+  kPairingSwapped,
+  kFadingIgnored,
+  kFadingRises,
+  kCentresDiffer,  // keys of a cache that fade about another position
+  kWindowIgnored,
+  kWindowShort,
+  kTemperatureIgnored,
+  kChunksIgnored,
+  kCriticalQueries,
+  kLocalIgnored,
   // of the positions that gates count
   kCountExclusive,
   kCountFromStart,
@@ -83,6 +93,16 @@ constexpr std::array<std::string_view, kCount> kNames = {"honest",
                                                          "heads_rounded_up",
                                                          "slice_ignored",
                                                          "key_form_falls",
+                                                         "pairing_swapped",
+                                                         "fading_ignored",
+                                                         "fading_rises",
+                                                         "centres_differ",
+                                                         "window_ignored",
+                                                         "window_short",
+                                                         "temperature_ignored",
+                                                         "chunks_ignored",
+                                                         "critical_queries",
+                                                         "local_ignored",
                                                          "count_exclusive",
                                                          "count_from_start",
                                                          "count_unmasked",
@@ -124,6 +144,21 @@ constexpr std::string_view SchemeOf(size_t fault) {
       return "cope";
     case kScaleOnContent:
       return "shaw transformer_xl";
+    case kPairingSwapped:
+      return "xpos rerope dual_chunk";
+    case kFadingIgnored:
+    case kFadingRises:
+    case kCentresDiffer:
+      return "xpos";
+    case kWindowIgnored:
+    case kWindowShort:
+      return "rerope";
+    case kTemperatureIgnored:
+      return "none rerope";
+    case kChunksIgnored:
+    case kCriticalQueries:
+    case kLocalIgnored:
+      return "dual_chunk";
     default:
       return "*";
   }
@@ -194,7 +229,39 @@ bool CountsWrong(size_t fault) {
   return fault >= kCountExclusive && fault <= kInterpolationUnbalanced;
 }
 
+// Of those whose vectors turn. What a fault makes of parameters need not be valid.
+void SpoilTurns(Scheme& scheme, size_t fault) {
+  std::visit(
+      [&](auto& params) {
+        if constexpr (requires { params.turning; }) {
+          Pairing& pairing = params.turning.pairing;
+          if (fault == kPairingSwapped) {
+            pairing = pairing == Pairing::half ? Pairing::interleaved : Pairing::half;
+          }
+        }
+      },
+      scheme);
+  if (auto* xpos = std::get_if<xpos::Params>(&scheme)) {
+    if (fault == kFadingIgnored) xpos->scale_base = 0x1p100;
+    if (fault == kFadingRises) xpos->scale_base = -xpos->scale_base;
+  }
+  if (auto* rerope = std::get_if<rerope::Params>(&scheme)) {
+    if (fault == kWindowIgnored) rerope->window = kLargestLength;
+    if (fault == kWindowShort) rerope->window -= 1;
+    if (fault == kTemperatureIgnored) rerope->trained_length.reset();
+  }
+  if (auto* none = std::get_if<none::Params>(&scheme)) {
+    if (fault == kTemperatureIgnored) *none = {.attention = none->attention};
+  }
+  if (auto* chunks = std::get_if<dual_chunk::Params>(&scheme)) {
+    if (fault == kChunksIgnored) chunks->chunk_size = kLargestLength;
+    if (fault == kCriticalQueries) chunks->queries = dual_chunk::Queries::critical;
+    if (fault == kLocalIgnored) chunks->local_size = 0;
+  }
+}
+
 void SpoilScheme(Scheme& scheme, size_t fault) {
+  SpoilTurns(scheme, fault);
   if (auto* shaw = std::get_if<shaw::Params>(&scheme)) {
     if (fault == kValuesMissing) shaw->values = false;
     if (fault == kIndexIgnored) shaw->index = shaw::Index::key_minus_query;
@@ -276,6 +343,22 @@ void SpoilWeights(Scheme& scheme, NamedInputs& inputs, size_t fault) {
     const auto found = inputs.tensors.find(name);
     if (fault != kScaleOnContent || !scaled || found == inputs.tensors.end()) continue;
     for (double& value : found->second.values) value *= root;
+  }
+  if (fault == kCentresDiffer) {
+    const auto& params = std::get<xpos::Params>(scheme);
+    const Rotary rotary = params.turning.Of(params.attention);
+    std::vector<double>& k = inputs.tensors["k"].values;
+    for (int64_t pair = 0; pair < rotary.Pairs(); ++pair) {
+      const double zeta =
+          (static_cast<double>(2 * pair) / static_cast<double>(rotary.rotary_dim) + params.gamma) /
+          (1 + params.gamma);
+      for (int64_t channel : rotary.Channels(pair)) {
+        for (auto i = static_cast<size_t>(channel); i < k.size();
+             i += static_cast<size_t>(rotary.head_dim)) {
+          k[i] *= std::pow(zeta, 64 / params.scale_base);
+        }
+      }
+    }
   }
   if (fault == kBiasesSwapped) {
     std::swap(inputs.tensors["content_bias"], inputs.tensors["position_bias"]);

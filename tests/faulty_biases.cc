@@ -3,40 +3,20 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <deque>
 #include <limits>
-#include <string>
-#include <utility>
-#include <vector>
+#include <string_view>
 
-#include "numbered_runs.h"
+#include "faulty_elements.h"
 #include "posgauge/reference/fire.h"
 #include "posgauge/reference/kerple.h"
 #include "posgauge/reference/sandwich.h"
 #include "posgauge/reference/t5.h"
-#include "posgauge/schemes/base/kind.h"
-#include "posgauge/schemes/base/scalars.h"
-#include "tensor_view.h"
 
 namespace posgauge {
 
 namespace {
 
-// One element of a call.
-struct Place {
-  const Scheme* scheme;
-  const NamedInputs* inputs;
-  int64_t head, query_index, key_index;
-
-  template <class Params>
-  const Params& Of() const {
-    return std::get<Params>(*scheme);
-  }
-  double Query() const { return (*inputs)["query_positions"].At(query_index); }
-  double Key() const { return (*inputs)["key_positions"].At(key_index); }
-  double Distance() const { return std::fabs(Query() - Key()); }
-  double Weight(const char* name) const { return (*inputs)[name].At(head); }
-};
+using Place = ElementPlace;
 
 // T5: of the distance n to a key before the query, or, in the second half, after it.
 int64_t Sided(const t5::Params& params, double relative, int64_t bucket) {
@@ -204,10 +184,7 @@ double OtherIndex(const Place& at) {
          HeadFactor(at);
 }
 
-struct Fault {
-  std::string_view name, scheme, quantity;
-  double (*value)(const Place&);
-};
+using Fault = ElementFault;
 
 constexpr std::array kFaults = {
     Fault{"tie_lost", "t5", "buckets", TieLost},
@@ -239,107 +216,11 @@ constexpr std::array kFaults = {
     Fault{"other_index", "sandwich", "bias", OtherIndex},
 };
 
-constexpr std::array kDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16};
-
-void Serve(const Fault& fault, const posgauge_call& call) {
-  std::vector<Scalar> scalars;
-  for (uint32_t i = 0; i < call.num_scalars; ++i) {
-    scalars.emplace_back(call.scalars[i].name, call.scalars[i].value);
-  }
-  const Scheme scheme = SchemeFromScalars(call.scheme, scalars);
-  NamedInputs inputs;
-  for (uint32_t i = 0; i < call.num_inputs; ++i) {
-    const View view(call.inputs[i]);
-    ExactTensor& tensor = inputs.tensors[call.inputs[i].name];
-    int64_t count = 1;
-    for (int axis = 0; axis < call.inputs[i].tensor.ndim; ++axis) {
-      tensor.shape.push_back(view.shape(axis));
-      count *= view.shape(axis);
-    }
-    for (int64_t flat = 0; flat < count; ++flat) tensor.values.push_back(view.Flat(flat));
-  }
-  const View out(call.outputs[0]);
-  const bool buckets = fault.quantity == "buckets";
-  const int64_t queries = inputs["query_positions"].shape[0];
-  const int64_t keys = inputs["key_positions"].shape[0];
-  const int64_t heads = buckets ? 1 : AttentionOf(scheme).heads;
-  int64_t flat = 0;
-  for (int64_t head = 0; head < heads; ++head) {
-    for (int64_t query = 0; query < queries; ++query) {
-      for (int64_t key = 0; key < keys; ++key, ++flat) {
-        const double value = fault.value({&scheme, &inputs, head, query, key});
-        if (buckets) {
-          out.SetInteger(static_cast<int64_t>(value), flat);
-        } else {
-          out.SetFlat(value, flat);
-        }
-      }
-    }
-  }
-}
-
-void ServeNumber(size_t index, const posgauge_call& call) { Serve(kFaults[index], call); }
-
-constexpr auto kRuns = NumberedRuns<ServeNumber, kFaults.size()>();
-
-struct Library {
-  std::deque<std::string> texts;  // what the descriptors point to
-  std::vector<posgauge_kernel> kernels;
-
-  const char* Keep(std::string text) { return texts.emplace_back(std::move(text)).c_str(); }
-
-  std::string WeightsFor(std::string_view scheme) const {
-    std::string text;
-    std::vector<Weight> weights;
-    if (scheme == "t5") weights = t5::Params().Weights();
-    if (scheme == "fire") weights = fire::Params().Weights();
-    if (scheme == "kerple") weights = WithEverySwitch<kerple::Params>(true).Weights();
-    for (const Weight& weight : weights) text += fmt::format(" {}?:f64", weight.name);
-    return text;
-  }
-
-  void Add(size_t index, Dtype dtype) {
-    const Fault& fault = kFaults[index];
-    const bool buckets = fault.quantity == "buckets";
-    std::string inputs = "query_positions:i64,f64 key_positions:i64,f64";
-    if (!buckets) inputs += WeightsFor(fault.scheme);
-    if (fault.quantity == "scores") inputs += fmt::format(" q:{0} k:{0}", Name(dtype));
-    const std::string contract = fmt::format(
-        "position=i64 frequency=f64:pow trig=1ulp:f64 rotate=f64 accumulate=f64 store={}:rne "
-        "flush=no",
-        Name(dtype));
-    kernels.push_back(
-        {.size = sizeof(posgauge_kernel),
-         .name = Keep(fmt::format("faulty.{}.{}.{}", fault.name, fault.quantity, Name(dtype))),
-         .schemes = Keep(std::string(fault.scheme)),
-         .quantity = Keep(std::string(fault.quantity)),
-         .inputs = Keep(inputs),
-         .outputs = Keep(fmt::format("{}:{}", fault.quantity, Name(dtype))),
-         .pairings = "",
-         .contract = buckets ? "" : Keep(contract),
-         .invariances = "chunking batch",
-         .in_place = 0,
-         .largest_rotary_dim = 0,
-         .largest_position = 0,
-         .run = kRuns[index]});
-  }
-
-  Library() {
-    for (size_t index = 0; index < kFaults.size(); ++index) {
-      if (kFaults[index].quantity == "buckets") {
-        Add(index, Dtype::i32);
-      } else {
-        for (Dtype dtype : kDtypes) Add(index, dtype);
-      }
-    }
-  }
-};
-
 }  // namespace
 
 std::span<const posgauge_kernel> FaultyBiases() {
-  static const Library library;
-  return library.kernels;
+  static const ElementFaults<kFaults> faults;
+  return faults.kernels();
 }
 
 }  // namespace posgauge

@@ -13,6 +13,7 @@
 #include "faulty_attention.h"
 #include "faulty_biases.h"
 #include "faulty_rows.h"
+#include "faulty_windows.h"
 #include "numbered_runs.h"
 #include "posgauge/reference/addition.h"
 #include "posgauge/reference/all.h"
@@ -755,6 +756,7 @@ struct Library {
     for (const posgauge_kernel& kernel : FaultyAdditions()) kernels.push_back(kernel);
     for (const posgauge_kernel& kernel : FaultyAttention()) kernels.push_back(kernel);
     for (const posgauge_kernel& kernel : FaultyBiases()) kernels.push_back(kernel);
+    for (const posgauge_kernel& kernel : FaultyWindows()) kernels.push_back(kernel);
     for (const posgauge_kernel& kernel : FaultyRows()) kernels.push_back(kernel);
   }
 };

@@ -154,6 +154,13 @@ TEST(UnrotatedConfig, SaysWhatWhereAndWhatWouldBeRight) {
   EXPECT_EQ(refusal({{"model_type", "bloom"}, {"n_embed", 128}}), "config.json: n_head is missing");
   EXPECT_EQ(refusal({{"model_type", "transfo-xl"}, {"attn_type", 2}}),
             "config.json: attn_type must be 0, got 2");
+  for (const std::string type : {"deberta", "deberta-v2", "unheard"}) {
+    EXPECT_EQ(refusal({{"model_type", type}, {"relative_attention", true}}),
+              fmt::format("config.json: the model (model_type \"{}\") has DeBERTa's relative "
+                          "positions, and its config does not tell in which form: give --scheme "
+                          "deberta",
+                          type));
+  }
   EXPECT_EQ(refusal({{"model_type", "mamba"}}),
             "config.json: the model (model_type \"mamba\") has neither attention nor a position "
             "encoding, which is not served");

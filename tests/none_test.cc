@@ -49,13 +49,56 @@ TEST(none, HasScoresAndAttentionOnly) {
   }
 }
 
+// 3 (scale ln(floor((p + 1)/floor_scale) + 1) + 1) by mpmath: exactly 3 up to position 8190, then
+// with ln 2 and ln 3.
+TEST(none, ATemperatureSharpensLateQueries) {
+  const auto scheme = [](const std::string& floor_scale, const std::string& scale) {
+    return ParseScheme("none", {"heads=1", "head_dim=1", "temperature_floor_scale=" + floor_scale,
+                                "temperature_scale=" + scale});
+  };
+  const NamedInputs inputs{{{"query_positions", List({8190, 8191, 16383})},
+                            {"key_positions", List({0})},
+                            {"q", {{3, 1, 1}, {1.5, 1.5, 1.5}}},
+                            {"k", {{1, 1, 1}, {2}}}}};
+  ExpectPrinted(scheme("8192", "0.1"), Q::scores, inputs,
+                {"3", "3.20794415416798360436838902611", "3.32958368660043292571414344131"});
+  NamedInputs first = Equal({1.5});
+  first.tensors["k"].values = {2};
+  first.tensors.erase("v");
+  ExpectPrinted(scheme("1", "0.25"), Q::scores, first, {"3.51986038541995898206292409109"});
+}
+
+TEST(none, ATemperatureHasBothParametersAndPositionsFromZero) {
+  EXPECT_EQ(Refusal([&] { ParseScheme("none", {"temperature_scale=0.1"}); }),
+            "temperature_floor_scale and temperature_scale must be given together, "
+            "temperature_floor_scale is missing");
+  EXPECT_EQ(Refusal([&] { ParseScheme("none", {"temperature_floor_scale=8192"}); }),
+            "temperature_floor_scale and temperature_scale must be given together, "
+            "temperature_scale is missing");
+  for (const std::string wrong : {"temperature_floor_scale=0", "temperature_scale=-1"}) {
+    EXPECT_NE(
+        Refusal([&] {
+          ParseScheme("none", {"temperature_floor_scale=8192", "temperature_scale=0.1", wrong});
+        }),
+        "")
+        << wrong;
+  }
+  const ExactEquations exact(
+      ParseScheme("none", {"heads=1", "head_dim=1", "causal=false", "temperature_floor_scale=8192",
+                           "temperature_scale=0.1"}));
+  NamedInputs inputs = Equal({1, 2});
+  inputs.tensors["query_positions"] = List({-1, 0});
+  EXPECT_NE(Refusal([&] { exact.CheckInputs(Q::attention, inputs); }), "");
+}
+
 const std::vector<double> kPositions = {0, 1, 2, 17, 255, 257, 4095, 131071};
 
 TEST(none, GoodKernelsKeepTheirContractsInEveryConvention) {
-  for (const std::vector<std::string>& settings :
-       std::vector<std::vector<std::string>>{{"heads=4", "head_dim=8"},
-                                             {"heads=3", "head_dim=5", "causal=false", "scale=one"},
-                                             {"heads=2", "head_dim=64"}}) {
+  for (const std::vector<std::string>& settings : std::vector<std::vector<std::string>>{
+           {"heads=4", "head_dim=8"},
+           {"heads=3", "head_dim=5", "causal=false", "scale=one"},
+           {"heads=2", "head_dim=64"},
+           {"heads=2", "head_dim=8", "temperature_floor_scale=64", "temperature_scale=0.1"}}) {
     ExpectContractsKept(ParseScheme("none", settings), kPositions);
   }
 }
@@ -67,6 +110,10 @@ TEST(none, FaultyKernelsBreakTheirContracts) {
   ExpectContractBroken(faulty, "no_mask", "scores", kPositions);
   ExpectContractBroken(faulty, "no_mask", "attention", kPositions);
   ExpectContractBroken(faulty, "head_leak", "scores", kPositions);
+  const Scheme sharp = ParseScheme(
+      "none", {"heads=4", "head_dim=8", "temperature_floor_scale=8", "temperature_scale=0.5"});
+  ExpectContractBroken(sharp, "temperature_ignored", "scores", kPositions);
+  ExpectContractBroken(sharp, "temperature_ignored", "attention", kPositions);
 }
 
 TEST(none, LawsHoldForAnyParameters) { EXPECT_TRUE(LawsHoldForAny(none::AnyParams())); }

@@ -95,6 +95,9 @@ NamedInputs PlanAttention(const Scheme& scheme, const ExactEquations& exact,
       }
     }
   }
+  if (const auto count = PositionCount(scheme)) {
+    std::erase_if(keys, [&](double key) { return key >= static_cast<double>(*count); });
+  }
   NamedInputs inputs;
   const auto put = [&](const char* name, const std::set<double>& positions) {
     inputs.tensors[name] = {{static_cast<int64_t>(positions.size())},

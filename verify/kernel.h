@@ -41,8 +41,8 @@
  *   attention        in   the same, v [keys, heads, head_dim]
  *                    out  attention [queries, heads, head_dim]
  *
- * A kernel of those may also take `slopes` [heads], or `thresholds` [buckets of a direction], t5's
- * smallest distance of each, and need not form them.
+ * A kernel of those may also take `slopes` [heads], or `thresholds` [buckets of a direction], the
+ * smallest distance of each (t5, deberta), and need not form them.
  *
  * Positions of several axes (time, height, width): where the scheme counts them (mrope, axial),
  * `positions` is [tokens, axes], the axes in the order that the scheme says, and a kernel of

@@ -41,6 +41,13 @@ concept Attends = requires(const Params& params) {
   { params.attention } -> std::convertible_to<const Attention&>;
 };
 
+/// Attention that scores content by more or less than scale <q, k>: a scheme says so by
+/// `kOwnContent`. With weights of zero others are `none`.
+template <class Params>
+concept HasOwnContent = Attends<Params> && requires {
+  requires Params::kOwnContent;
+};
+
 /// What is given by an equation for every element (reference/equation_rows.h) instead of angles:
 /// attention, and additions of rows that are no waves.
 template <class Params>

@@ -160,8 +160,16 @@ Groups ReadXlnet(const Section& config, Notes& notes) {
                                    Shown(std::string(model_type)), has));
 }
 
-Groups RefuseDeberta(const Section&, Notes&) {
-  RefuseOf("deberta", "relative position embeddings of its own");
+// Its configs leave to the code what p2c is of and whether far distances are clamped.
+[[noreturn]] Groups RefuseDisentangled(std::string_view model_type) {
+  throw ParameterError(
+      fmt::format("the model (model_type {}) has DeBERTa's relative positions, and its config does "
+                  "not tell in which form: give --scheme deberta",
+                  Shown(std::string(model_type))));
+}
+
+Groups RefuseDeberta(const Section& config, Notes&) {
+  RefuseDisentangled(config.Find<std::string>("model_type").value_or(""));
 }
 Groups RefuseRecurrent(const Section& config, Notes&) {
   RefuseOf(config.Find<std::string>("model_type").value_or(""),
@@ -219,7 +227,7 @@ Groups ReadByKeys(const Section& config, std::string_view model_type, Notes& not
   if (is_alibi) refuse("ALiBi biases on the scores", "alibi");
   if (config.Has("relative_attention_num_buckets")) refuse("T5's bucketed biases", "t5");
   if (config.Find<bool>("relative_attention").value_or(false)) {
-    RefuseOf(model_type, "relative position embeddings of DeBERTa");
+    RefuseDisentangled(model_type);
   }
   bool rotates = type == "rope" || type == "rotary" || type == "rope_gptj";
   if (type == "absolute" || type == "learned") refuse("a learned position table", "learned");

@@ -1,4 +1,7 @@
 """Random parameters and inputs of the schemes that act in attention."""
+import math
+
+from independent.windows import WINDOWS
 
 
 class AttentionDraw:
@@ -15,7 +18,44 @@ class AttentionDraw:
                 "scale": self.one_of("inverse_sqrt", "inverse_sqrt", "one"), **more}
 
     def none(self, widest):
-        return self.attending("none", widest)
+        r = self.random
+        tempered = r.random() < 0.5
+        return self.attending(
+            "none", widest,
+            temperature_floor_scale=self.one_of(8192, 1, 7, lambda: r.randint(1, 10 ** 4))
+            if tempered else None,
+            temperature_scale=float(self.one_of(0.1, 0.1, 1, 0, lambda: r.uniform(0, 4)))
+            if tempered else None)
+
+    def turning(self, name, widest, **more):
+        r = self.random
+        scheme = self.attending(name, widest, pairing=r.choice(["half", "interleaved"]), **more)
+        d = scheme["head_dim"]
+        width = self.one_of(d, d, d // 2, lambda: r.randint(0, d)) // 2 * 2
+        scheme["rotary_dim"] = None if width == d and r.random() < 0.5 else width
+        scheme["base"] = self.base(width)
+        return scheme
+
+    def xpos(self, widest):
+        r = self.random
+        return self.turning("xpos", widest,
+                            scale_base=float(self.one_of(512, 512, 64, 8, 2.0 ** 100,
+                                                         lambda: self.log_uniform(1, 1e6))),
+                            gamma=float(self.one_of(0.4, 0.4, 1, lambda: r.uniform(0.01, 4))))
+
+    def rerope(self, widest):
+        r = self.random
+        return self.turning("rerope", widest,
+                            window=self.one_of(1, 2, 5, 512, lambda: r.randint(1, 5000)),
+                            trained_length=self.one_of(None, None, 2, 4, 8, 512, 4096,
+                                                       lambda: r.randint(2, 5000)))
+
+    def dual_chunk(self, widest):
+        r = self.random
+        stride = self.one_of(1, 2, 5, 16, 4096, lambda: r.randint(1, 5000))
+        local = self.one_of(0, 1, 3, lambda: r.randint(0, 2 * stride))
+        return self.turning("dual_chunk", widest, chunk_size=stride + local, local_size=local,
+                            queries=r.choice(["attention", "attention", "critical"]), causal=True)
 
     def alibi(self, widest):
         r = self.random
@@ -101,6 +141,18 @@ class AttentionDraw:
             query_positions = [max(p, key_positions[0]) for p in query_positions]
         return query_positions, key_positions
 
+    @staticmethod
+    def serves(scheme, given):
+        """Whether a scheme takes these positions, and makes numbers of them that are near 1 enough
+        for 1025 bits."""
+        positions = given["query_positions"] + given["key_positions"]
+        if scheme["scheme"] == "xpos":
+            steepest = math.log((1 + scheme["gamma"]) / scheme["gamma"]) / scheme["scale_base"]
+            return (max(positions) - min(positions)) * steepest < 300
+        from_zero = scheme["scheme"] == "dual_chunk" or (
+            scheme.get("trained_length") is not None or scheme.get("temperature_scale") is not None)
+        return not from_zero or min(positions) >= 0
+
     def moderate(self, size):
         """A finite vector, in which numbers below 2^-500 are 0: their products beside a bias need
         more bits than the reference has."""
@@ -125,17 +177,23 @@ class AttentionDraw:
         if quantity == "slopes":
             return {}
         queries, keys = r.randint(1, 4), r.randint(1, 7)
-        whole = name in ("t5", "shaw")
+        whole = name in ("t5", "shaw", "deberta", "rerope", "dual_chunk") or (
+            scheme.get("temperature_scale") is not None)
         causal = scheme["causal"] and quantity == "attention"
         given = {}
-        given["query_positions"], given["key_positions"] = self.token_positions(
-            whole, queries, keys, causal)
+        while not given or not self.serves(scheme, given):
+            if "window_h" in scheme:
+                drawn = self.window_positions(scheme, queries, keys)
+            else:
+                drawn = self.token_positions(whole, queries, keys, causal)
+            given["query_positions"], given["key_positions"] = drawn
+        queries, keys = map(len, drawn)
         if quantity == "buckets":
             return given
         given.update(self.weights_of(scheme))
         if quantity == "bias":
             return given
-        if quantity == "scores" and name in ("none", "alibi", "t5", "shaw", "kerple"):
+        if quantity == "scores" and name in ("none", "alibi", "t5", "shaw", "kerple", "swin"):
             q, k = (self.moderate(n * h * d) for n in (queries, keys))
         else:
             q, k = self.weights(queries * h * d, 3), self.weights(keys * h * d, 3)
@@ -178,6 +236,8 @@ class AttentionDraw:
         if name == "transformer_xl":
             return {"content_bias": self.weights(h * d), "position_bias": self.weights(h * d),
                     "position_weight": self.weights(h * d * scheme["model_width"])}
+        if name in WINDOWS:
+            return self.windows_weights(scheme)
         if name == "cope":
             return {"embedding": self.weights(scheme["num_positions"] * d)}
         return {}

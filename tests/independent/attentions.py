@@ -8,8 +8,10 @@ from fractions import Fraction
 
 from independent.attention import Plain, Waves, divide, dot, exp, total
 from independent.attention_biases import Alibi, Fire, Kerple, Sandwich, T5
+from independent.attention_turns import DualChunk, Rerope, Sharpened, Xpos
 from independent.ball import ONE, ZERO, add, dyadic, multiply, negate
 from independent.reals import NotDecided
+from independent.windows import WINDOWS
 
 
 class Shaw(Plain):
@@ -103,5 +105,6 @@ class Cope(Plain):
                    multiply(add(ONE, negate(weight)), logits[low]))
 
 
-ATTENTIONS = {"none": Plain, "alibi": Alibi, "t5": T5, "kerple": Kerple, "sandwich": Sandwich,
-              "fire": Fire, "shaw": Shaw, "transformer_xl": TransformerXl, "cope": Cope}
+ATTENTIONS = {"none": Sharpened, "alibi": Alibi, "t5": T5, "kerple": Kerple, "sandwich": Sandwich,
+              "fire": Fire, "shaw": Shaw, "transformer_xl": TransformerXl, "cope": Cope,
+              "xpos": Xpos, "rerope": Rerope, "dual_chunk": DualChunk, **WINDOWS}

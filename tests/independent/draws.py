@@ -9,6 +9,7 @@ from independent.attention_draws import AttentionDraw
 from independent.given_rows_draws import GivenRowsDraw
 from independent.oracle import (ADDITIONS, ATTENTIONS, FORMATS, GIVEN_ROWS, SCHEMES,
                                 SEVERAL_AXES)
+from independent.windows_draws import WindowsDraw
 
 DTYPES = list(FORMATS)
 QUANTITIES = ["frequencies", "magnitude", "softmax_multiplier", "table", "rotate",
@@ -16,7 +17,8 @@ QUANTITIES = ["frequencies", "magnitude", "softmax_multiplier", "table", "rotate
 OF_ADDITIONS = ["frequencies", "table", "embed"]
 # Beyond scores and attention.
 OF_ATTENTIONS = {"alibi": ["slopes", "bias"], "t5": ["buckets", "bias"], "kerple": ["bias"],
-                 "sandwich": ["bias"], "fire": ["bias"]}
+                 "sandwich": ["bias"], "fire": ["bias"], "deberta": ["buckets"],
+                 "swin": ["buckets", "bias"], "swin2": ["bias"]}
 LONGEST = 1 << 40
 
 
@@ -28,7 +30,7 @@ def quantities_of(name):
     return OF_ADDITIONS if name in ADDITIONS else QUANTITIES
 
 
-class Draw(AttentionDraw, GivenRowsDraw):
+class Draw(AttentionDraw, GivenRowsDraw, WindowsDraw):
     """Random parameters and inputs, edges included."""
 
     def __init__(self, seed):

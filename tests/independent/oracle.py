@@ -346,6 +346,7 @@ def same(a, b):
 def may_be_unaware(scheme, quantity):
     """Whether the reference may call an exact number proven. That of a blended frequency is exact
     where all weights happen to be rational, which it need not see; nor that keys of different
-    scores have values of the same mean."""
+    scores have values of the same mean; nor that thirds or logarithms cancel in a network."""
     blended = scheme["scheme"] in ("llama3", "yarn") or scheme.get("form") == "mixed"
-    return quantity == "attention" or (quantity == "frequencies" and blended)
+    network = scheme["scheme"] == "swin2"
+    return network or quantity == "attention" or (quantity == "frequencies" and blended)
