@@ -151,6 +151,15 @@ TEST(UnrotatedConfig, DebertaHasBucketsAndTermsAsItsKeysSay) {
             "has no positions");
 }
 
+TEST(UnrotatedConfig, XposOfTorchscale) {
+  json config = {{"decoder_attention_heads", 12},
+                 {"decoder_embed_dim", 768},
+                 {"xpos_rel_pos", true},
+                 {"xpos_scale_base", 256}};
+  const xpos::Params params{.attention = {.heads = 12, .head_dim = 64}, .scale_base = 256};
+  EXPECT_EQ(Only(Read(config.dump())), Scheme(params));
+}
+
 TEST(UnrotatedConfig, NoEncodingIsAScheme) {
   EXPECT_EQ(Name(Only(ReadLlama({{"position_embedding_type", "nope"}}))), "none");
   EXPECT_EQ(Name(Only(ReadLlama({{"use_rope", false}}))), "none");

@@ -250,6 +250,20 @@ constexpr auto kKnown = std::to_array<Known>({
     {"xlnet", ReadXlnet},
 });
 
+// xPos as torchscale has it: component/xpos_relative_position.py, architecture/config.py.
+Groups ReadTorchscale(const Section& config, Notes& notes) {
+  const bool encodes = config.Has("encoder_attention_heads");
+  xpos::Params params{
+      .attention = ReadAttention(config, {"decoder_attention_heads", "encoder_attention_heads"},
+                                 {"decoder_embed_dim", "encoder_embed_dim"}),
+      .scale_base = config.Find<double>("xpos_scale_base").value_or(512)};
+  params.attention.causal = !encodes;
+  notes.emplace_back(
+      "torchscale counts exponents from the middle of the run, rounded up, others rounded down; it "
+      "cancels where queries and keys are of one run");
+  return OneGroup(params);
+}
+
 // Of a model whose code is not known, by what its keys say.
 Groups ReadByKeys(const Section& config, std::string_view model_type, Notes& notes) {
   const auto refuse = [&](std::string_view has, std::string_view scheme) {
@@ -264,6 +278,7 @@ Groups ReadByKeys(const Section& config, std::string_view model_type, Notes& not
                                 config.Name("position_embedding_type"), model_type));
     type = "rope";
   }
+  if (config.Find<bool>("xpos_rel_pos").value_or(false)) return ReadTorchscale(config, notes);
   bool is_alibi = type == "alibi";
   for (std::string_view key : {"alibi", "use_alibi"}) {
     is_alibi = is_alibi || config.Find<bool>(key).value_or(false);
