@@ -115,6 +115,7 @@ nlohmann::ordered_json ToRecord(const ModelConfig& model, const std::vector<Grou
   record["unrotated"] = nlohmann::ordered_json::array();
   for (const UnrotatedLayers& unrotated : model.unrotated) {
     record["unrotated"].push_back({{"kind", unrotated.kind}, {"layers", unrotated.layers}});
+    if (unrotated.scheme) record["unrotated"].back()["scheme"] = ToJson(*unrotated.scheme);
   }
   record["notes"] = model.notes;
   return record;
@@ -268,6 +269,7 @@ void Print(const ModelConfig& model, const std::vector<GroupFacts>& groups, size
   for (const GroupFacts& facts : groups) Print(facts, most);
   for (const UnrotatedLayers& unrotated : model.unrotated) {
     fmt::print("\n{} (layers {}): no rotation\n", unrotated.kind, Ranges(unrotated.layers));
+    if (unrotated.scheme) PrintFields(*unrotated.scheme, {"scheme"});
   }
   if (!model.notes.empty()) fmt::print("\nnotes\n");
   for (const std::string& note : model.notes) fmt::print("  {}\n", note);

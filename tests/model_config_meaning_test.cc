@@ -213,6 +213,10 @@ TEST(ModelConfig, TheModelDecidesWhichPairsCountWhichAxis) {
       {{"model_type", "of_tomorrow"}, {"rope_scaling", interleaved}}, {.pairing = Pairing::half});
   EXPECT_EQ(std::get<mrope::Params>(Only(unknown)).order, mrope::Order::interleaved);
   EXPECT_TRUE(HasNote(unknown, "ggml's IMROPE"));
+  interleaved["mrope_section"] = {11, 11, 10};
+  EXPECT_FALSE(HasNote(
+      ReadLlama({{"model_type", "qwen3_vl_text"}, {"head_dim", 64}, {"rope_scaling", interleaved}}),
+      "ggml's IMROPE"));
   // As transformers saves what it has read.
   const json both = {{"type", "mrope"}, {"rope_type", "default"}, {"mrope_section", {16, 24, 24}}};
   EXPECT_EQ(Only(ReadLlama({{"rope_scaling", both}})), Scheme(mrope::Params{.rotary = {}}));

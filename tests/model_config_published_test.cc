@@ -65,6 +65,10 @@ void ExpectUnrotated(const ModelConfig& model, const json& expected) {
   for (size_t i = 0; i < expected.size(); ++i) {
     EXPECT_EQ(model.unrotated[i].kind, expected[i]["kind"]);
     EXPECT_EQ(model.unrotated[i].layers, expected[i]["layers"].get<std::vector<int64_t>>());
+    ASSERT_EQ(model.unrotated[i].scheme.has_value(), expected[i].contains("scheme"));
+    if (model.unrotated[i].scheme) {
+      EXPECT_EQ(*model.unrotated[i].scheme, SchemeFromJson(expected[i]["scheme"]));
+    }
   }
 }
 

@@ -245,7 +245,7 @@ TEST(ConfigRefusal, SaysWhatWhereAndWhatWouldBeRight) {
       {{{"use_dynamic_ntk", true}},
        "use_dynamic_ntk is not understood for a model_type other than qwen, whose own code has it"},
       {{{"dual_chunk_attention_config", {{"chunk_size", 262144}}}},
-       "dual_chunk_attention_config is not supported: dual chunk attention remaps positions"},
+       "dual_chunk_attention_config.local_size is missing"},
       // The whole
       {{{"text_config", 3}}, "text_config must be a JSON object, got 3"},
       {{{"text_config", {{"model_type", "llama"}}}},

@@ -152,6 +152,10 @@ TEST(PublishedConfig, Llama4DoesNotRotateEveryFourthLayer) {
   EXPECT_EQ(model.unrotated[0].kind, "nope");
   EXPECT_EQ(model.unrotated[0].layers.size(), 12u);
   for (int64_t layer : model.unrotated[0].layers) EXPECT_EQ((layer + 1) % 4, 0);
+  EXPECT_EQ(model.unrotated[0].scheme,
+            Scheme(none::Params{.attention = {.heads = 40, .head_dim = 128},
+                                .temperature_floor_scale = 8192,
+                                .temperature_scale = 0.1}));
   EXPECT_TRUE(HasNote(model, "low_freq_factor equals high_freq_factor"));
 }
 
@@ -195,6 +199,7 @@ TEST(PublishedConfig, SmolLm3DoesNotRotateEveryFourthLayer) {
   EXPECT_EQ(model.groups[0].layers.size(), 27u);
   ASSERT_EQ(model.unrotated.size(), 1u);
   EXPECT_EQ(model.unrotated[0].layers, (std::vector<int64_t>{3, 7, 11, 15, 19, 23, 27, 31, 35}));
+  EXPECT_FALSE(model.unrotated[0].scheme.has_value());
 }
 
 TEST(PublishedConfig, Qwen7BScalesByItsLength) {

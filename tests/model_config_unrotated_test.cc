@@ -123,6 +123,43 @@ TEST(UnrotatedConfig, AModelOfWhichNothingIsKnownIsToldSo) {
             "positions: give --scheme NAME, or --pairing half or interleaved if it rotates");
 }
 
+TEST(UnrotatedConfig, DebertaHasBucketsAndTermsAsItsKeysSay) {
+  json config = {{"model_type", "deberta-v2"},    {"hidden_size", 768},
+                 {"num_attention_heads", 12},     {"max_position_embeddings", 512},
+                 {"relative_attention", true},    {"max_relative_positions", -1},
+                 {"position_buckets", 256},       {"pos_att_type", "p2c|c2p"},
+                 {"position_biased_input", false}};
+  deberta::Params params{.attention = {.heads = 12, .head_dim = 64, .causal = false},
+                         .far = deberta::Far::bucket};
+  EXPECT_EQ(Only(Read(config.dump())), Scheme(params));
+  config["pos_att_type"] = {"c2p"};
+  params.p2c = false;
+  EXPECT_EQ(Only(Read(config.dump())), Scheme(params));
+  config["model_type"] = "deberta";
+  params.position_buckets = 0;
+  EXPECT_EQ(Only(Read(config.dump())), Scheme(params));
+  config["position_biased_input"] = true;
+  const ModelConfig both = Read(config.dump());
+  ASSERT_EQ(both.groups.size(), 2u);
+  EXPECT_EQ(both.groups[1].kind, "embeddings");
+  EXPECT_EQ(both.groups[1].scheme, Scheme(learned::Params{.width = 768, .rows = 512}));
+  config["relative_attention"] = false;
+  EXPECT_EQ(Name(Only(Read(config.dump()))), "learned");
+  config["position_biased_input"] = false;
+  EXPECT_EQ(Refusal(config.dump()),
+            "config.json: relative_attention and position_biased_input are both false: the model "
+            "has no positions");
+}
+
+TEST(UnrotatedConfig, XposOfTorchscale) {
+  json config = {{"decoder_attention_heads", 12},
+                 {"decoder_embed_dim", 768},
+                 {"xpos_rel_pos", true},
+                 {"xpos_scale_base", 256}};
+  const xpos::Params params{.attention = {.heads = 12, .head_dim = 64}, .scale_base = 256};
+  EXPECT_EQ(Only(Read(config.dump())), Scheme(params));
+}
+
 TEST(UnrotatedConfig, NoEncodingIsAScheme) {
   EXPECT_EQ(Name(Only(ReadLlama({{"position_embedding_type", "nope"}}))), "none");
   EXPECT_EQ(Name(Only(ReadLlama({{"use_rope", false}}))), "none");
@@ -154,13 +191,9 @@ TEST(UnrotatedConfig, SaysWhatWhereAndWhatWouldBeRight) {
   EXPECT_EQ(refusal({{"model_type", "bloom"}, {"n_embed", 128}}), "config.json: n_head is missing");
   EXPECT_EQ(refusal({{"model_type", "transfo-xl"}, {"attn_type", 2}}),
             "config.json: attn_type must be 0, got 2");
-  for (const std::string type : {"deberta", "deberta-v2", "unheard"}) {
-    EXPECT_EQ(refusal({{"model_type", type}, {"relative_attention", true}}),
-              fmt::format("config.json: the model (model_type \"{}\") has DeBERTa's relative "
-                          "positions, and its config does not tell in which form: give --scheme "
-                          "deberta",
-                          type));
-  }
+  EXPECT_EQ(refusal({{"model_type", "unheard"}, {"relative_attention", true}}),
+            "config.json: the model (model_type \"unheard\") has DeBERTa's relative positions, and "
+            "its config does not tell in which form: give --scheme deberta");
   EXPECT_EQ(refusal({{"model_type", "mamba"}}),
             "config.json: the model (model_type \"mamba\") has neither attention nor a position "
             "encoding, which is not served");

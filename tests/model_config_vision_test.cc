@@ -143,6 +143,38 @@ TEST(VisionConfig, SizesThatMakeNoGridAreRefused) {
   EXPECT_EQ(refusal(224, "16"), "config.json: patch_size must be an integer, got \"16\"");
 }
 
+TEST(VisionConfig, StagesOfSwinHaveHeadsAndWindowsOfTheirOwn) {
+  json config = {{"model_type", "swin"}, {"depths", {2, 1}}, {"num_heads", {3, 6}},
+                 {"embed_dim", 96},      {"image_size", 40}, {"patch_size", 4},
+                 {"window_size", 7}};
+  const ModelConfig first = Read(config.dump());
+  ASSERT_EQ(first.groups.size(), 2u);
+  EXPECT_EQ(first.groups[0].layers, (std::vector<int64_t>{0, 1}));
+  EXPECT_EQ(first.groups[0].scheme,
+            Scheme(swin::Params{.attention = {.heads = 3, .head_dim = 32, .causal = false}}));
+  EXPECT_EQ(first.groups[1].layers, (std::vector<int64_t>{2}));
+  EXPECT_EQ(first.groups[1].scheme,
+            Scheme(swin::Params{.attention = {.heads = 6, .head_dim = 32, .causal = false},
+                                .window = {.h = 5, .w = 5}}));
+  config["use_absolute_embeddings"] = true;
+  EXPECT_EQ(Read(config.dump()).groups.at(2).scheme,
+            Scheme(learned::Params{.width = 96, .rows = 100}));
+  config["model_type"] = "swinv2";
+  config["pretrained_window_sizes"] = {12, 0};
+  const swin2::Params second{
+      .attention = {.heads = 3, .head_dim = 32, .causal = false, .scale = ScoreScale::one},
+      .window = {.h = 7, .w = 7},
+      .pretrained_h = 12,
+      .pretrained_w = 12};
+  EXPECT_EQ(Read(config.dump()).groups.at(0).scheme, Scheme(second));
+  config["num_heads"] = {3};
+  EXPECT_EQ(Refusal(config.dump()),
+            "config.json: depths and num_heads must have as many entries, at most 8, got 2 and 1");
+  config["num_heads"] = {5, 6};
+  EXPECT_EQ(Refusal(config.dump()),
+            "config.json: embed_dim makes a width of 96, which is no multiple of 5 heads");
+}
+
 TEST(VisionConfig, RelativeKeysOfBertAndOffsetsOfXlnet) {
   const json bert = {{"model_type", "bert"},
                      {"hidden_size", 768},

@@ -75,9 +75,6 @@ void RequireUnderstood(const Section& config, const ModelType* type) {
   Require(qwen || !HasQwenNtk(config),
           "{} is not understood for a model_type other than qwen, whose own code has it",
           config.Name("use_dynamic_ntk"));
-  Require(!config.Has("dual_chunk_attention_config"),
-          "{} is not supported: dual chunk attention remaps positions",
-          config.Name("dual_chunk_attention_config"));
 }
 
 // A model of which nothing is known: neither its code nor any key tells of positions.
@@ -133,6 +130,7 @@ void AddVision(const Section& whole, std::string_view text_key, ModelConfig& mod
 std::optional<int64_t> ReadCount(const Section& config,
                                  std::initializer_list<std::string_view> keys, int64_t most) {
   for (std::string_view key : keys) {
+    if (config.Has(key) && config.Json()[key].is_array()) continue;  // a number a stage (Swin)
     const auto count = config.Find<int64_t>(key);
     if (!count) continue;
     Require(*count >= 1 && *count <= most, "{} must be in 1..{}, got {}", config.Name(key), most,
@@ -192,6 +190,24 @@ void NoteUselessLength(const ConfigOverrides& overrides, ModelConfig& model) {
   }
 }
 
+// Llama 4's layers that do not rotate; floor_scale and attn_scale have defaults in
+// Llama4TextConfig.
+void AddTemperature(const Section& config, const ModelType* type, ModelConfig& model) {
+  const auto head_dim = config.Find<int64_t>("head_dim");
+  Require(model.num_attention_heads && (head_dim || (type && type->head_dim != 0)),
+          "{} needs num_attention_heads and head_dim", config.Name("attn_temperature_tuning"));
+  const none::Params params{
+      .attention = {.heads = *model.num_attention_heads,
+                    .head_dim = head_dim ? *head_dim : type->head_dim},
+      .temperature_floor_scale = config.Find<int64_t>("floor_scale").value_or(8192),
+      .temperature_scale = config.Find<double>("attn_scale").value_or(0.1)};
+  for (UnrotatedLayers& unrotated : model.unrotated) {
+    if (unrotated.kind != "nope" && unrotated.kind != "full_attention") continue;
+    unrotated.scheme = params;
+    Validate(*unrotated.scheme);
+  }
+}
+
 ModelConfig ReadText(const json& root, const std::string& source,
                      const ConfigOverrides& overrides) {
   ModelConfig model;
@@ -220,7 +236,7 @@ ModelConfig ReadText(const json& root, const std::string& source,
   ReadSizes(config, type, model);
   ReadRotating(config, type, overrides, layers, model);
   for (auto& [kind, indices] : layers.Unrotated()) {
-    model.unrotated.push_back({std::move(kind), std::move(indices)});
+    model.unrotated.push_back({std::move(kind), std::move(indices), {}});
   }
   if (config.Find<bool>("use_logn_attn").value_or(false)) {
     model.notes.push_back(fmt::format(
@@ -228,12 +244,7 @@ ModelConfig ReadText(const json& root, const std::string& source,
         "which is outside the rotation and not part of this scheme",
         config.Name("use_logn_attn")));
   }
-  if (FindFlag(config, "attn_temperature_tuning")) {
-    model.notes.push_back(fmt::format(
-        "{}: queries of the layers that do not rotate are also multiplied by a factor of their "
-        "position (floor_scale, attn_scale), which is outside the rotation",
-        config.Name("attn_temperature_tuning")));
-  }
+  if (FindFlag(config, "attn_temperature_tuning")) AddTemperature(config, type, model);
   AddVision(whole, text_key, model);
   return model;
 }

@@ -28,7 +28,8 @@ struct LayerGroup {
 /// Layers of one kind that do not rotate (NoPE layers, or layers without attention).
 struct UnrotatedLayers {
   std::string kind;  // the config's own word, or "nope" where that does not tell them apart
-  std::vector<int64_t> layers;  // indices from 0
+  std::vector<int64_t> layers;        // indices from 0
+  std::optional<Scheme> scheme = {};  // none with a temperature, where they have one
 };
 
 /// A published model config, read as what it means.

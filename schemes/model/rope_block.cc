@@ -159,6 +159,15 @@ mrope::Order OrderOf(const Section& block, const ModelType* type) {
   return type->order;
 }
 
+// Whether some pair whose turn is the height's or the width's counts time.
+bool LeavesPairsToTime(const mrope::Params& params) {
+  if (params.order != mrope::Order::interleaved || params.section.size() != 3) return false;
+  for (int64_t pair = 0; pair < params.rotary.Pairs(); ++pair) {
+    if (pair % 3 != 0 && params.AxisOf(pair) == 0) return true;
+  }
+  return false;
+}
+
 // Frequencies as unscaled; the sections tell which pairs count which axis.
 Scheme ReadMrope(const Section& block, const std::string& word, const Rotary& rotary,
                  const RopeContext& context, Notes& notes) {
@@ -172,10 +181,10 @@ Scheme ReadMrope(const Section& block, const std::string& word, const Rotary& ro
                        .order = OrderOf(block, context.type)};
   notes.emplace_back(
       "positions are (time, height, width); a token of text has one number on all three");
-  if (params.order == mrope::Order::interleaved) {
+  if (LeavesPairsToTime(params)) {
     notes.emplace_back(
-        "ggml's IMROPE turns the pairs beyond 3 times the first section by a fourth position, "
-        "which llama.cpp sets to 0 for text");
+        "pairs beyond 3 times the height's or the width's section count time; ggml's IMROPE turns "
+        "them by a fourth position, which llama.cpp sets to 0 for text");
   }
   return params;
 }

@@ -96,7 +96,8 @@ struct Reader {
     const double base = ReadBase(config, block, /*nested=*/false, type, model.notes);
     const Rotary rotary = Layout(block, pairing, base);
     AddGroup("all", layers.Rotating(),
-             HasQwenNtk(config) ? ReadQwenNtk(block, rotary)
+             config.Has("dual_chunk_attention_config") ? ReadDualChunk(block, rotary)
+             : HasQwenNtk(config)                      ? ReadQwenNtk(block, rotary)
              : config.Find<bool>("rope_3d").value_or(false)
                  ? ReadErnie3d(block, rotary)
                  : ReadRopeBlock(block, rotary, Context(false), model.notes));
@@ -122,6 +123,34 @@ struct Reader {
         "positions are (time, height, width); a token of text has one number on all three");
     return mrope::Params{
         .rotary = rotary, .section = {others / 2, others / 2, time}, .order = mrope::Order::ernie};
+  }
+
+  // Qwen2.5-1M: rotary scores of positions in chunks; vLLM's dual_chunk_flash_attn.py.
+  Scheme ReadDualChunk(const std::optional<Section>& block, const Rotary& rotary) {
+    constexpr std::string_view kKey = "dual_chunk_attention_config";
+    const Section chunks = config.GetSection(kKey);
+    Require(!block, "{} and the rope block both say how positions turn: keep one",
+            config.Name(kKey));
+    Require(model.num_attention_heads.has_value(), "{} is missing",
+            config.Name("num_attention_heads"));
+    Require(rotary.rotary_offset == 0, "{} with latent attention is not supported",
+            config.Name(kKey));
+    if (const auto original = chunks.Find<int64_t>("original_max_position_embeddings")) {
+      model.notes.push_back(fmt::format(
+          "{} {}: vLLM also multiplies queries by max(1, 1 + 0.1 ln(length/{})), which is outside "
+          "this scheme",
+          chunks.Name("original_max_position_embeddings"), *original, *original));
+    }
+    model.notes.emplace_back(
+        "within the first chunk dual chunk attention is plain rotary embedding, which is what "
+        "transformers uses at any length");
+    return dual_chunk::Params{
+        .attention = {.heads = *model.num_attention_heads, .head_dim = rotary.head_dim},
+        .turning = {.rotary_dim = rotary.rotary_dim,
+                    .pairing = rotary.pairing,
+                    .base = rotary.base},
+        .chunk_size = chunks.Get<int64_t>("chunk_size"),
+        .local_size = chunks.Get<int64_t>("local_size")};
   }
 
   // Qwen-1's own code: get_ntk_alpha, by the current length over seq_length.

@@ -5,6 +5,7 @@
 
 #include "posgauge/schemes/model/added_rows.h"
 #include "posgauge/schemes/model/model_type.h"
+#include "posgauge/schemes/model/swin.h"
 
 namespace posgauge {
 
@@ -168,9 +169,50 @@ Groups ReadXlnet(const Section& config, Notes& notes) {
                   Shown(std::string(model_type))));
 }
 
-Groups RefuseDeberta(const Section& config, Notes&) {
-  RefuseDisentangled(config.Find<std::string>("model_type").value_or(""));
+// "c2p|p2c", or a list of both words.
+bool HasTerm(const Section& config, std::string_view term) {
+  constexpr std::string_view kKey = "pos_att_type";
+  if (!config.Has(kKey)) return false;
+  const auto names = config.Json()[kKey].dump();
+  return names.find(term) != names.npos;
 }
+
+// models/deberta_v2/modeling_deberta_v2.py, DisentangledSelfAttention; models/deberta has no
+// buckets. Both give p2c the index of c2p.
+Groups ReadDeberta(const Section& config, Notes& notes) {
+  const std::string type = config.Get<std::string>("model_type");
+  const auto rows = config.Get<int64_t>("max_position_embeddings");
+  Groups groups;
+  if (config.Find<bool>("relative_attention").value_or(false)) {
+    deberta::Params params{
+        .attention = ReadAttention(config, {"num_attention_heads"}, {"hidden_size"}),
+        .position_buckets = 0,
+        .max_position = config.Find<int64_t>("max_relative_positions").value_or(-1),
+        .c2p = HasTerm(config, "c2p"),
+        .p2c = HasTerm(config, "p2c"),
+        .far = deberta::Far::bucket};
+    params.attention.causal = false;
+    if (params.max_position < 1) params.max_position = rows;
+    const int64_t buckets = config.Find<int64_t>("position_buckets").value_or(-1);
+    if (type == "deberta-v2" && buckets > 0) {
+      params.position_buckets = buckets;
+      notes.emplace_back(
+          "distances of max_position and more are put into buckets as they are, as in "
+          "transformers; "
+          "microsoft/DeBERTa clamps them first: --set far=clamp");
+    }
+    groups = OneGroup(params);
+  }
+  if (config.Find<bool>("position_biased_input").value_or(true)) {
+    groups.push_back({groups.empty() ? "all" : "embeddings",
+                      {},
+                      TableOf(config, {"hidden_size"}, {"max_position_embeddings"})});
+  }
+  Require(!groups.empty(), "{} and {} are both false: the model has no positions",
+          config.Name("relative_attention"), config.Name("position_biased_input"));
+  return groups;
+}
+
 Groups RefuseRecurrent(const Section& config, Notes&) {
   RefuseOf(config.Find<std::string>("model_type").value_or(""),
            "neither attention nor a position encoding");
@@ -187,8 +229,8 @@ constexpr auto kKnown = std::to_array<Known>({
     {"bert", ReadBert},
     {"bloom", ReadBloom},
     {"clip_text_model", ReadBert},
-    {"deberta", RefuseDeberta},
-    {"deberta-v2", RefuseDeberta},
+    {"deberta", ReadDeberta},
+    {"deberta-v2", ReadDeberta},
     {"electra", ReadBert},
     {"falcon", ReadFalcon},
     {"longt5", ReadT5},
@@ -199,12 +241,28 @@ constexpr auto kKnown = std::to_array<Known>({
     {"rwkv", RefuseRecurrent},
     {"rwkv5", RefuseRecurrent},
     {"siglip_text_model", ReadBert},
+    {"swin", ReadSwin},
+    {"swinv2", ReadSwin2},
     {"switch_transformers", ReadT5},
     {"t5", ReadT5},
     {"transfo-xl", ReadTransformerXl},
     {"umt5", ReadT5},
     {"xlnet", ReadXlnet},
 });
+
+// xPos as torchscale has it: component/xpos_relative_position.py, architecture/config.py.
+Groups ReadTorchscale(const Section& config, Notes& notes) {
+  const bool encodes = config.Has("encoder_attention_heads");
+  xpos::Params params{
+      .attention = ReadAttention(config, {"decoder_attention_heads", "encoder_attention_heads"},
+                                 {"decoder_embed_dim", "encoder_embed_dim"}),
+      .scale_base = config.Find<double>("xpos_scale_base").value_or(512)};
+  params.attention.causal = !encodes;
+  notes.emplace_back(
+      "torchscale counts exponents from the middle of the run, rounded up, others rounded down; it "
+      "cancels where queries and keys are of one run");
+  return OneGroup(params);
+}
 
 // Of a model whose code is not known, by what its keys say.
 Groups ReadByKeys(const Section& config, std::string_view model_type, Notes& notes) {
@@ -220,6 +278,7 @@ Groups ReadByKeys(const Section& config, std::string_view model_type, Notes& not
                                 config.Name("position_embedding_type"), model_type));
     type = "rope";
   }
+  if (config.Find<bool>("xpos_rel_pos").value_or(false)) return ReadTorchscale(config, notes);
   bool is_alibi = type == "alibi";
   for (std::string_view key : {"alibi", "use_alibi"}) {
     is_alibi = is_alibi || config.Find<bool>(key).value_or(false);
