@@ -70,9 +70,13 @@ TEST(dual_chunk, NoDistanceExceedsTheChunkSizeAndNearOnesAreKept) {
         EXPECT_GE(offset, 0);
         // Chunks that are shorter than local_size keep no distance to those before the last.
         const bool is_kept = chunks == 0 || (chunks == 1 && query - key <= local);
-        if (is_kept) EXPECT_EQ(offset, query - key);
+        if (is_kept) {
+          EXPECT_EQ(offset, query - key);
+        }
         // No key of an earlier chunk is nearer than the nearest that is not local.
-        if (chunks > 1) EXPECT_GE(offset, std::min(size, 2 * stride - 1) - (stride - 1));
+        if (chunks > 1) {
+          EXPECT_GE(offset, std::min(size, 2 * stride - 1) - (stride - 1));
+        }
       }
     }
   }

@@ -95,7 +95,9 @@ TEST(xpos, FastPairsFadeMost) {
     const std::vector<double> row = fading.At(distance);
     for (size_t i = 0; i < row.size(); ++i) {
       EXPECT_LT(row[i], before[i]);
-      if (i > 0) EXPECT_GT(row[i], row[i - 1]);
+      if (i > 0) {
+        EXPECT_GT(row[i], row[i - 1]);
+      }
     }
     before = row;
   }
