@@ -51,7 +51,7 @@ std::string Quantities(const Scheme& scheme) {
     auto at =
         std::ranges::find(dtypes, info.quantity, [](const auto& entry) { return entry.first; });
     if (at == dtypes.end()) at = dtypes.insert(at, {info.quantity, {}});
-    const std::string dtype(VariantName(info.outputs[0].dtypes[0]));
+    const std::string dtype(Name(info.io()));
     if (std::ranges::find(at->second, dtype) == at->second.end()) at->second.push_back(dtype);
   }
   std::vector<std::string> groups;
@@ -118,8 +118,9 @@ std::string Vectors(const fs::path& folder) {
 // Names of configs by the word of a scheme that they mean.
 std::map<std::string, std::vector<std::string>> ModelsIn(const fs::path& folder) {
   std::map<std::string, std::vector<std::string>> models;
+  const ConfigOverrides overrides{.length = 131072};  // some schedules must be given one
   for (const fs::path& path : JsonFiles(folder)) {
-    for (const LayerGroup& group : ReadModelConfig(path, {}).groups) {
+    for (const LayerGroup& group : ReadModelConfig(path, overrides).groups) {
       std::vector<std::string>& names = models[std::string(Name(group.scheme))];
       const std::string stem = path.stem().string();
       if (names.empty() || names.back() != stem) names.push_back(stem);

@@ -162,6 +162,8 @@ class CheckDocs(Tree):
         for other in (f"{first}\n", f"{first}\necho\nmore\n",
                       "<!-- written by: posgauge fail -->\nfail\n"):
             self.assertEqual(check(other), 1, other)
+        self.assertEqual(check("<!-- written by: posgauge fail -->\nold\n", "--write"), 1)
+        self.assertIn("old", self.document.read_text())
         self.assertEqual(check(f"{first}\nold\n", "--write"), 0)
         self.assertEqual(self.document.read_text(), f"{first}\necho\n")
 

@@ -92,7 +92,7 @@ def broken_links(path):
 def check_whole(path, command, program, write):
     """The same of a document that one command writes."""
     actual, status = run(command, 0, program, ROOT)
-    if write:
+    if write and status == 0:
         path.write_text("\n".join(actual) + "\n")
     elif status != 0 or actual != path.read_text().splitlines():
         print(f"{path}:1: '{command}' exits with {status} and prints something else; "
