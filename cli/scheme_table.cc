@@ -170,7 +170,7 @@ std::string SchemeTable(const std::string& golden_folder) {
     text += fmt::format("| [{0}](#{0}) | {1} | {2} | {3} | {4} | {5} | {6} |\n", info.name,
                         info.summary, Quantities(scheme), Variants(info), LawNames(scheme, holders),
                         Vectors(fs::path(golden_folder) / info.name),
-                        read == models.end() ? "none: no config of a known model means it"
+                        read == models.end() ? "none in this folder"
                                              : fmt::format("{}", fmt::join(read->second, ", ")));
   }
   text +=
