@@ -11,6 +11,7 @@ from mpmath.libmp import from_man_exp
 
 from independent.ball import (ONE, ZERO, add, ball_of_float, ball_of_fraction, ball_of_interval,
                               cos_sin, dyadic, multiply)
+from independent import reals
 from independent.powers import Power
 
 
@@ -26,7 +27,7 @@ def exp(ball):
     middle, radius, exponent = ball
     if dyadic(middle + radius, exponent) < -20000:
         return 1, 1, -28853  # in 0..2^-28852, and e^-20000 < 2^-28853
-    return ball_of_interval(iv.exp(interval_of(ball)))
+    return ball_of_interval(reals.exp(interval_of(ball)))
 
 
 def divide(a, b, bits):

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from mpmath import iv
 
-from independent.reals import interval
+from independent.reals import exp, interval
 
 
 def coprime_bases(numbers):
@@ -74,7 +74,7 @@ class Power:
         if iv.prec not in self.logarithms:
             self.logarithms[iv.prec] = [iv.log(interval(base)) for base in self.bases]
         logarithms = self.logarithms[iv.prec]
-        return iv.exp(sum(interval(e) * log for e, log in zip(exponents, logarithms)))
+        return exp(sum(interval(e) * log for e, log in zip(exponents, logarithms)))
 
 
 def multiplicity(n, g):

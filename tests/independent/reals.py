@@ -17,6 +17,14 @@ def interval(x):
     return x if isinstance(x, iv.mpf) else iv.mpf(x)
 
 
+def exp(x):
+    """mpmath's own is 1 without a width for some tiny arguments: its last digits are not trusted."""
+    if x.a == 0 and x.b == 0:
+        return iv.mpf(1)
+    width = iv.mpf(2) ** (4 - iv.prec)
+    return iv.exp(x) * iv.mpf([1 - width.b, 1 + width.b])
+
+
 def less(a, b):
     """Whether a < b; the equations below never ask it of two equal numbers of which one is an
     interval, because the interval's is transcendental (or an irrational root) and the other not."""

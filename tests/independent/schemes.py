@@ -12,7 +12,7 @@ from fractions import Fraction
 from mpmath import iv
 
 from independent.powers import Power, perfect_power
-from independent.reals import clamp, floor, interval, less, minus
+from independent.reals import clamp, exp, floor, interval, less, minus
 
 
 class Refused(Exception):
@@ -96,8 +96,8 @@ class Ntk(Rope):
         if self.scheme["form"] != "mixed" or self.mixed(i) or self.scheme["factor"] == 1:
             return Fraction(1)
         part = interval(Fraction(2 * (i + 1), self.d))
-        share = iv.exp(interval(Fraction(self.scheme["mixed_exponent"])) * iv.log(part))
-        return iv.exp(-share * iv.log(interval(Fraction(self.scheme["factor"]))))
+        share = exp(interval(Fraction(self.scheme["mixed_exponent"])) * iv.log(part))
+        return exp(-share * iv.log(interval(Fraction(self.scheme["factor"]))))
 
 
 class Llama3(Rope):
