@@ -367,7 +367,8 @@ double WorkOf(const Subject& subject) {
 }
 
 // Positions that a quantity is checked at: all that the scheme has, or as many as keep the work
-// within a few seconds, the first and the last among them; one for what has no position.
+// within a few seconds, the first, the last and some with long calls among them; one for what has
+// no position.
 std::vector<double> PositionsFor(const Subject& subject, const std::vector<double>& planned) {
   constexpr double kProducts = 1 << 22;
   const double fewest = std::isinf(WorkOf(subject)) ? 1 : 3;
@@ -383,6 +384,13 @@ std::vector<double> PositionsFor(const Subject& subject, const std::vector<doubl
     chosen.push_back(
         positions[most == 1 ? positions.size() - 1 : i * (positions.size() - 1) / (most - 1)]);
   }
+  if (most == 1) return chosen;
+  for (const auto& is_wide : {AsksManyKeys, AsksManyQueries}) {
+    const auto last = std::find_if(positions.rbegin(), positions.rend(), is_wide);
+    if (last != positions.rend()) chosen.push_back(*last);
+  }
+  std::ranges::sort(chosen);
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
   return chosen;
 }
 

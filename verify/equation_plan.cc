@@ -23,6 +23,16 @@ double DrawNumber(Dtype dtype, int low, int high, Random& random) {
 
 namespace {
 
+// More than the tiles and vectors of a kernel, and no multiples of them. Both in one call would
+// cost more than all the others.
+constexpr double kWideKeys = 133, kWideQueries = 67;
+
+// Whether x is a power of four, at least 64.
+bool IsPowerOfFour(double x) {
+  while (x > 64) x /= 4;
+  return x == 64;
+}
+
 // What is added, about: [positions, width].
 std::vector<double> RowsInDouble(const Scheme& scheme, const NamedInputs& inputs) {
   std::vector<double> values;
@@ -40,6 +50,9 @@ std::vector<double> RowsInDouble(const Scheme& scheme, const NamedInputs& inputs
 }
 
 }  // namespace
+
+bool AsksManyKeys(double position) { return IsPowerOfFour((position + 1) / 2); }
+bool AsksManyQueries(double position) { return IsPowerOfFour(position); }
 
 double DrawWeight(const Weight& weight, Dtype dtype, Random& random) {
   double value = weight.typical * DrawNumber(dtype, -4, 1, random);
@@ -95,7 +108,18 @@ NamedInputs PlanAttention(const Scheme& scheme, const ExactEquations& exact,
       }
     }
   }
+  if (AsksManyKeys(position)) {
+    queries = {position};
+    for (double back = 0; back < kWideKeys; ++back) keys.insert(std::max(0.0, position - back));
+  } else if (AsksManyQueries(position)) {
+    for (double back = 0; back < kWideQueries; ++back)
+      queries.insert(std::max(0.0, position - back));
+    keys = {0, std::floor(position / 2), position};
+  }
   if (const auto count = PositionCount(scheme)) {
+    if (position == static_cast<double>(*count - 1) && position < kWideKeys) {
+      for (double key = 0; key < position; ++key) keys.insert(key);
+    }
     std::erase_if(keys, [&](double key) { return key >= static_cast<double>(*count); });
   }
   NamedInputs inputs;

@@ -16,9 +16,15 @@ double DrawWeight(const Weight& weight, Dtype dtype, Random& random);
 ExactTensor DrawRows(int64_t count, const Attention& attention, Dtype dtype,
                      const ExactTensor* against, Random& random);
 
+/// Positions at which a call has 133 keys and more in a row, 2 4^n - 1 from 127 on, or 67 queries,
+/// 4^n from 64 on.
+bool AsksManyKeys(double position);
+bool AsksManyQueries(double position);
+
 /// What a kernel is asked at one position, depending on seed and position only: the queries there
 /// and before, keys close by, at powers of two below and at 0, where buckets begin and end, and,
-/// without a mask, above.
+/// without a mask, above. A few positions ask for longer calls: the last one of a short table for
+/// all its keys, and those of AsksManyKeys and AsksManyQueries.
 NamedInputs PlanAttention(const Scheme& scheme, const ExactEquations& exact,
                           EquationQuantity quantity, Dtype dtype, double position, uint64_t seed);
 
