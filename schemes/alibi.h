@@ -30,7 +30,8 @@ struct Params {
   static constexpr std::string_view kName = "alibi";
   static constexpr std::string_view kSummary = "linear biases on scores, a slope a head";
   static constexpr std::string_view kEquation =
-      "bias = -m_h |i - j|, m_h = 2^(-max_bias h/n) for h = 1..n";
+      "bias = -m_h (i - j), or as the form says; m_h = 2^(-max_bias h/n) for h = 1..n, n the "
+      "largest power of two up to the heads, then the odd powers of 2^(-max_bias/(2n))";
   static constexpr std::string_view kSource = "Press, Smith, Lewis 2022, arXiv:2108.12409, sec. 3";
 
   Attention attention;
