@@ -72,8 +72,13 @@ class Refusals(unittest.TestCase):
         self.refuse("describe", path, says="spiral")
 
     def test_type_of_a_later_scheme_is_not_silently_something_else(self):
-        path = self.config(rope_scaling={"rope_type": "mrope", "mrope_section": [16, 24, 24]})
-        self.refuse("describe", path, says="mrope")
+        path = self.config(rope_scaling={"rope_type": "xdrope", "alpha": 1000.0,
+                                         "xdrope_section": [16, 16, 16, 16]})
+        self.refuse("describe", path, says="xdrope")
+
+    def test_sections_that_do_not_sum_to_the_pairs(self):
+        path = self.config(rope_scaling={"rope_type": "mrope", "mrope_section": [16, 24, 23]})
+        self.refuse("describe", path, says="section")
 
     def test_original_length_missing(self):
         path = self.config(rope_scaling={"rope_type": "yarn", "factor": 4.0})
