@@ -203,8 +203,7 @@ Verdict CheckZeroWeights(const Subject& subject, const LawCase& c) {
     if (std::isinf(want) || answer.quantity == EquationQuantity::bias) {
       comparisons.AddExact(answer.QueryPosition(place), got == want, describe);
     } else {
-      const double error =
-          std::max(0.0, std::fabs((got - want) - truth.values[i].low) - truth.radii[i]);
+      const double error = std::fabs((got - want) - truth.values[i].low) - truth.radii[i];
       comparisons.Add(answer.QueryPosition(place), error, answer.Limit(place), answer.Size(place),
                       describe);
     }
@@ -258,9 +257,7 @@ Verdict CheckTranslation(const Subject& subject, const LawCase& c) {
     CompareWithinRows(comparisons, subject.info().contract, after, before);
     return comparisons.Take();
   }
-  for (EquationPlace place : PlacesOf(before.quantity, before.out.shape())) {
-    CompareWithin(comparisons, after, place, before, place);
-  }
+  CompareAll(comparisons, after, before);
   return comparisons.Take();
 }
 
@@ -319,6 +316,12 @@ size_t IndexOf(EquationQuantity quantity, const std::vector<int64_t>& shape, Equ
       return static_cast<size_t>((place.query * shape[1] + place.head) * shape[2] + place.last);
     default:
       return static_cast<size_t>((place.head * shape[1] + place.query) * shape[2] + place.last);
+  }
+}
+
+void CompareAll(Comparisons& comparisons, const EquationAnswer& got, const EquationAnswer& want) {
+  for (EquationPlace place : PlacesOf(want.quantity, want.out.shape())) {
+    CompareWithin(comparisons, got, place, want, place);
   }
 }
 

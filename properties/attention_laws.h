@@ -56,6 +56,9 @@ void CompareBits(Comparisons& comparisons, const EquationAnswer& got, EquationPl
 void CompareWithin(Comparisons& comparisons, const EquationAnswer& got, EquationPlace at,
                    const EquationAnswer& want, EquationPlace of);
 
+/// Every element of one result within its contract of the same of another.
+void CompareAll(Comparisons& comparisons, const EquationAnswer& got, const EquationAnswer& want);
+
 /// The inputs with some positions, queries or keys only, by index; tensors of theirs are cut too.
 NamedInputs WithPositions(const NamedInputs& inputs, const std::vector<int64_t>& chosen);
 NamedInputs WithQueries(const NamedInputs& inputs, const std::vector<int64_t>& chosen);

@@ -11,13 +11,14 @@ namespace posgauge {
 class Comparisons {
  public:
   /// `norm` is the size of what is compared: where the bound exceeds a tenth of it the comparison
-  /// is blind; if all are, so is the verdict. A NaN error fails unless the bound is infinite.
-  /// `describe` returns a Witness; it is called only for a failure or a new maximum.
+  /// is blind; if all are, so is the verdict. An error below 0 is none; a NaN fails unless the
+  /// bound is infinite. `describe` returns a Witness; it is called only for a failure or a new
+  /// maximum.
   template <class Describe>
   void Add(double position, double error, double bound, double norm, Describe describe) {
     sighted_ = sighted_ || (norm > 0 && bound <= kBlindShare * norm);
     // A bound that is not finite (0 * infinity among them) allows anything.
-    const double use = !(bound < HUGE_VAL) || error == 0 ? 0 : error / bound;
+    const double use = !(bound < HUGE_VAL) || error <= 0 ? 0 : error / bound;
     Record(position, use, describe);
   }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "posgauge/properties/attention_laws.h"
+#include "posgauge/properties/bucket_side.h"
 #include "posgauge/properties/distance_laws.h"
 #include "posgauge/properties/generators.h"
 #include "posgauge/verify/hex_float.h"
@@ -16,51 +17,17 @@ namespace {
 
 const Params& ParamsOf(const Subject& subject) { return std::get<Params>(subject.scheme()); }
 
-std::vector<double> FirstDistances(const Subject& subject) {
-  return subject.equations().exact().ReadyMade("thresholds", Dtype::f64)->values;
-}
-
-// Rows of keys before one query or after it, at distances that tell and about every first one.
-struct Side {
-  Side(const Subject& subject, const LawCase& c, bool after) {
-    const double largest = FarthestPosition(c);
-    distances = TellingDistances(largest);
-    for (double first : FirstDistances(subject)) {
-      for (double distance : {first - 1, first, first + 1}) {
-        if (distance >= 0 && distance <= largest) distances.push_back(distance);
-      }
-    }
-    std::ranges::sort(distances);
-    const auto repeated = std::ranges::unique(distances);
-    distances.erase(repeated.begin(), repeated.end());
-    query = after ? 0 : largest;
-    const EquationAnswer answer(subject, ProbeOf({}, query, distances, after));
-    for (double row : answer.out.Values()) rows.push_back(row);
-  }
-
-  void Hold(Comparisons& comparisons, size_t i, bool holds, const std::string& want) const {
-    comparisons.AddExact(query, holds, [&] {
-      return Witness{.where = fmt::format("query at {}, distance {}", query, distances[i]),
-                     .got = fmt::format("{}", rows[i]),
-                     .want = want};
-    });
-  }
-
-  double query = 0;
-  std::vector<double> distances, rows;
-};
-
 // From the farthest key after the query to the farthest one before it.
 Verdict CheckRising(const Subject& subject, const LawCase& c) {
-  const Side before(subject, c, false), after(subject, c, true);
+  const BucketSide before(subject, c, false), after(subject, c, true);
   const auto last = static_cast<double>(2 * ParamsOf(subject).Span() - 1);
   Comparisons comparisons;
-  for (size_t i = 0; i < before.rows.size(); ++i) {
-    const double least = i == 0 ? after.rows[0] : before.rows[i - 1];
-    before.Hold(comparisons, i, before.rows[i] >= least && before.rows[i] <= last,
+  for (size_t i = 0; i < before.buckets.size(); ++i) {
+    const double least = i == 0 ? after.buckets[0] : before.buckets[i - 1];
+    before.Hold(comparisons, i, before.buckets[i] >= least && before.buckets[i] <= last,
                 fmt::format("in {}..{}", least, last));
-    const double most = i == 0 ? before.rows[0] : after.rows[i - 1];
-    after.Hold(comparisons, i, after.rows[i] <= most && after.rows[i] >= 0,
+    const double most = i == 0 ? before.buckets[0] : after.buckets[i - 1];
+    after.Hold(comparisons, i, after.buckets[i] <= most && after.buckets[i] >= 0,
                fmt::format("in 0..{}", most));
   }
   return comparisons.Take();
@@ -73,10 +40,10 @@ Verdict CheckExact(const Subject& subject, const LawCase& c) {
   const auto span = static_cast<double>(params.Span());
   Comparisons comparisons;
   for (const bool after : {false, true}) {
-    const Side side(subject, c, after);
-    for (size_t i = 0; i < side.rows.size() && side.distances[i] <= exact; ++i) {
+    const BucketSide side(subject, c, after);
+    for (size_t i = 0; i < side.buckets.size() && side.distances[i] <= exact; ++i) {
       const double want = span + (after ? -side.distances[i] : side.distances[i]);
-      side.Hold(comparisons, i, side.rows[i] == want, fmt::format("{}", want));
+      side.Hold(comparisons, i, side.buckets[i] == want, fmt::format("{}", want));
     }
   }
   return comparisons.Take();
@@ -89,12 +56,12 @@ Verdict CheckThresholds(const Subject& subject, const LawCase& c) {
   const auto span = static_cast<double>(ParamsOf(subject).Span());
   Comparisons comparisons;
   for (const bool after : {false, true}) {
-    const Side side(subject, c, after);
-    for (size_t i = 0; i < side.rows.size(); ++i) {
+    const BucketSide side(subject, c, after);
+    for (size_t i = 0; i < side.buckets.size(); ++i) {
       const auto above = std::ranges::upper_bound(first, side.distances[i]);
       const auto beside = static_cast<double>(above - first.begin() - 1);
       const double want = std::clamp(after ? span - beside : span + beside, 0.0, 2 * span - 1);
-      side.Hold(comparisons, i, side.rows[i] == want, fmt::format("{}", want));
+      side.Hold(comparisons, i, side.buckets[i] == want, fmt::format("{}", want));
     }
   }
   return comparisons.Take();
@@ -104,16 +71,16 @@ Verdict CheckThresholds(const Subject& subject, const LawCase& c) {
 // last one before the query, which the clamp to 2 span - 1 shares with the one below.
 Verdict CheckSides(const Subject& subject, const LawCase& c) {
   const auto span = static_cast<double>(ParamsOf(subject).Span());
-  const Side before(subject, c, false), after(subject, c, true);
+  const BucketSide before(subject, c, false), after(subject, c, true);
   Comparisons comparisons;
-  for (size_t i = 0; i < after.rows.size(); ++i) {
-    const double want = std::min(2 * span - after.rows[i], 2 * span - 1);
-    before.Hold(comparisons, i, before.rows[i] == want, fmt::format("{}", want));
+  for (size_t i = 0; i < after.buckets.size(); ++i) {
+    const double want = std::min(2 * span - after.buckets[i], 2 * span - 1);
+    before.Hold(comparisons, i, before.buckets[i] == want, fmt::format("{}", want));
   }
   return comparisons.Take();
 }
 
-// The same inputs with every table made of another by change(values, entry).
+// The same inputs with every table changed by change(name, table).
 template <class Change>
 NamedInputs WithTables(const NamedInputs& inputs, const Change& change) {
   NamedInputs changed = inputs;
@@ -211,9 +178,7 @@ Verdict CheckReversal(const Subject& subject, const LawCase& c) {
                                   return row == 0 ? rows - 1 : rows - row;
                                 }));
   Comparisons comparisons;
-  for (EquationPlace place : PlacesOf(plain.quantity, plain.out.shape())) {
-    CompareWithin(comparisons, reversed, place, plain, place);
-  }
+  CompareAll(comparisons, reversed, plain);
   return comparisons.Take();
 }
 

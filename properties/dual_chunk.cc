@@ -36,7 +36,7 @@ Verdict CheckFarthest(const Subject& subject, const LawCase& c) {
     const EquationAnswer before(subject, WithQueries(all, {query}));
     const double at = before.inputs["query_positions"].At(0), stride = params.Stride();
     const double within = std::fmod(at, stride);
-    if (within < static_cast<double>(params.local_size)) continue;
+    if (within < static_cast<double>(params.local_size) || within == stride - 1) continue;
     NamedInputs moved = before.inputs;
     moved.tensors["query_positions"].values = {at - within + stride - 1};
     const EquationAnswer after(subject, moved);

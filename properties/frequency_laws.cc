@@ -23,19 +23,18 @@ void AddFrequency(Comparisons& comparisons, const Subject& subject, int64_t pair
   constexpr double kLimitError = 0x1p-47;
   const double above = measured.middle - limit;
   const double error = relation == Relation::equal     ? std::fabs(above)
-                       : relation == Relation::at_most ? std::max(above, 0.0)
-                                                       : std::max(-above, 0.0);
-  // max drops a NaN.
-  comparisons.Add(0, std::isnan(above) ? above : error,
-                  measured.radius + kLimitError * std::fabs(limit), std::fabs(limit), [&] {
-                    constexpr std::array kWords = {"", "at most ", "at least "};
-                    return Witness{.where = NameOfPair(subject, pair),
-                                   .got = fmt::format("{:.9g} radians per token (within {:.2g})",
-                                                      measured.middle, measured.radius),
-                                   .want = fmt::format(
-                                       "{}{:.9g}", kWords[static_cast<size_t>(relation)], limit),
-                                   .positioned = false};
-                  });
+                       : relation == Relation::at_most ? above
+                                                       : -above;
+  comparisons.Add(
+      0, error, measured.radius + kLimitError * std::fabs(limit), std::fabs(limit), [&] {
+        constexpr std::array kWords = {"", "at most ", "at least "};
+        return Witness{
+            .where = NameOfPair(subject, pair),
+            .got = fmt::format("{:.9g} radians per token (within {:.2g})", measured.middle,
+                               measured.radius),
+            .want = fmt::format("{}{:.9g}", kWords[static_cast<size_t>(relation)], limit),
+            .positioned = false};
+      });
 }
 
 Verdict HoldFrequencies(const Subject& subject, const LawCase& law_case, Relation relation,
@@ -69,15 +68,13 @@ Verdict HoldNeighbours(const Subject& subject, const LawCase& law_case, std::str
   for (size_t i = 0; i + 1 < schedule.plain.size(); ++i) {
     const FrequencyInterval here = Ratio(schedule, i), next = Ratio(schedule, i + 1);
     const double error = excess(static_cast<int64_t>(i), here.middle, next.middle);
-    comparisons.Add(0, error > 0 || std::isnan(error) ? error : 0, here.radius + next.radius,
-                    std::fabs(here.middle), [&] {
-                      return Witness{
-                          .where = NameOfPair(subject, static_cast<int64_t>(i)),
-                          .got = fmt::format("ratio to the plain frequency {:.9g}, next {:.9g}",
-                                             here.middle, next.middle),
-                          .want = std::string(want),
-                          .positioned = false};
-                    });
+    comparisons.Add(0, error, here.radius + next.radius, std::fabs(here.middle), [&] {
+      return Witness{.where = NameOfPair(subject, static_cast<int64_t>(i)),
+                     .got = fmt::format("ratio to the plain frequency {:.9g}, next {:.9g}",
+                                        here.middle, next.middle),
+                     .want = std::string(want),
+                     .positioned = false};
+    });
   }
   return comparisons.Take();
 }
@@ -104,14 +101,13 @@ Verdict HoldStrictlyDecreasing(const Subject& subject, const LawCase& law_case) 
   for (size_t i = 0; i + 1 < schedule.plain.size(); ++i) {
     const FrequencyInterval here = schedule.measured[i], next = schedule.measured[i + 1];
     const double rise = next.middle - here.middle;
-    comparisons.Add(0, rise >= 0 || std::isnan(rise) ? rise : 0, here.radius + next.radius,
-                    std::fabs(here.middle), [&] {
-                      return Witness{.where = NameOfPair(subject, static_cast<int64_t>(i)),
-                                     .got = fmt::format("{:.9g} radians per token, next {:.9g}",
-                                                        here.middle, next.middle),
-                                     .want = "the next pair slower",
-                                     .positioned = false};
-                    });
+    comparisons.Add(0, rise, here.radius + next.radius, std::fabs(here.middle), [&] {
+      return Witness{
+          .where = NameOfPair(subject, static_cast<int64_t>(i)),
+          .got = fmt::format("{:.9g} radians per token, next {:.9g}", here.middle, next.middle),
+          .want = "the next pair slower",
+          .positioned = false};
+    });
   }
   return comparisons.Take();
 }

@@ -43,6 +43,7 @@ Verdict CheckBeyond(const Subject& subject, const LawCase& c) {
     for (double& key : moved.tensors.find("key_positions")->second.values) {
       key = std::min(std::max(key, at - window), at + window);
     }
+    if (moved == far.inputs) continue;  // none is beyond it
     CompareAll(comparisons, EquationAnswer(subject, moved), far);
   }
   return comparisons.Take();

@@ -36,10 +36,4 @@ void CompareWithRope(Comparisons& comparisons, const Attention& attention,
   }
 }
 
-void CompareAll(Comparisons& comparisons, const EquationAnswer& got, const EquationAnswer& want) {
-  for (EquationPlace place : PlacesOf(want.quantity, want.out.shape())) {
-    CompareWithin(comparisons, got, place, want, place);
-  }
-}
-
 }  // namespace posgauge

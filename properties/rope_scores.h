@@ -20,7 +20,4 @@ struct RopeScores {
 void CompareWithRope(Comparisons& comparisons, const Attention& attention,
                      const EquationAnswer& answer, const RopeScores& rope);
 
-/// Every element of one result to the same of another.
-void CompareAll(Comparisons& comparisons, const EquationAnswer& got, const EquationAnswer& want);
-
 }  // namespace posgauge

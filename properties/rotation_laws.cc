@@ -53,7 +53,7 @@ Verdict CheckRelativeInvariance(const Subject& subject, const LawCase& c) {
     const double size = a * a * norm_x * norm_y;
     const double error = std::fabs((after - before).high) - 8 * kMeasuringError * size;
     comparisons.Add(
-        PositionOf(subject, c.positions, place), error > 0 || std::isnan(error) ? error : 0,
+        PositionOf(subject, c.positions, place), error,
         allowed(PositionOf(subject, c.positions, place), PositionOf(subject, c.others, place)) +
             allowed(PositionOf(subject, shifted, place),
                     PositionOf(subject, others_shifted, place)),
@@ -93,12 +93,11 @@ Verdict CheckNorm(const Subject& subject, const LawCase& c) {
     const double allowed = std::isinf(own.Angle(position, place.pair))
                                ? HUGE_VAL
                                : std::ldexp(bound.Pair(0, place.pair, Norm(x)), scale);
-    comparisons.Add(position, difference > 0 || std::isnan(difference) ? difference : 0, allowed,
-                    norm, [&] {
-                      Witness witness = WitnessAt(subject, place, y, {});
-                      witness.want = fmt::format("norm {:.17g}", a.high * std::hypot(x.u, x.v));
-                      return witness;
-                    });
+    comparisons.Add(position, difference, allowed, norm, [&] {
+      Witness witness = WitnessAt(subject, place, y, {});
+      witness.want = fmt::format("norm {:.17g}", a.high * std::hypot(x.u, x.v));
+      return witness;
+    });
   });
   return comparisons.Take();
 }
@@ -260,7 +259,7 @@ Verdict CheckLinearity(const Subject& subject, const LawCase& c) {
         8 * kMeasuringError * bound.magnitude() * size;
     const auto allowed = [&](PairValue in) { return bound.Pair(0, place.pair, Norm(in)); };
     comparisons.Add(
-        position, error > 0 || std::isnan(error) ? error : 0,
+        position, error,
         allowed(in_sum) + std::fabs(alpha) * allowed(in_x) + std::fabs(beta) * allowed(in_y),
         bound.magnitude() * size, [&] {
           return WitnessAt(subject, place, got,
@@ -297,7 +296,7 @@ Verdict CheckAdjoint(const Subject& subject, const LawCase& c) {
     const double allowed =
         std::ldexp(PairBound(subject.bound(), position, place.pair, Norm(x)), scale_x) * Norm(ys) +
         std::ldexp(PairBound(transpose.bound(), position, place.pair, Norm(y)), scale_y) * Norm(xs);
-    comparisons.Add(position, error > 0 || std::isnan(error) ? error : 0, allowed, size, [&] {
+    comparisons.Add(position, error, allowed, size, [&] {
       Witness witness = WitnessAt(subject, place, {}, {});
       const double unit = std::ldexp(1.0, -scale_x - scale_y);
       witness.got = fmt::format("<Rx, y> = {:.17g}", left.high * unit);

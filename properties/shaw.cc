@@ -45,12 +45,6 @@ NamedInputs WithTableRows(const NamedInputs& inputs, int64_t rows, const From& f
   return changed;
 }
 
-void CompareAll(Comparisons& comparisons, const EquationAnswer& got, const EquationAnswer& want) {
-  for (EquationPlace place : PlacesOf(want.quantity, want.out.shape())) {
-    CompareWithin(comparisons, got, place, want, place);
-  }
-}
-
 // Keys farther away than the table reaches are moved to where it ends.
 Verdict CheckBeyond(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);

@@ -25,12 +25,6 @@ NamedInputs SomeOf(const Subject& subject, const LawCase& c) {
   return AmongTokens(InputsOf(subject, c), SomeTokens(ParamsOf(subject).window, 10, c.seed));
 }
 
-void CompareAll(Comparisons& comparisons, const EquationAnswer& got, const EquationAnswer& want) {
-  for (EquationPlace place : PlacesOf(want.quantity, want.out.shape())) {
-    CompareWithin(comparisons, got, place, want, place);
-  }
-}
-
 // 16 times a sigmoid. Rounding is monotone, and both ends are numbers of every dtype.
 Verdict CheckRange(const Subject& subject, const LawCase& c) {
   const EquationAnswer answer(subject, SomeOf(subject, c));
@@ -125,6 +119,7 @@ Verdict CheckStretch(const Subject& subject, const LawCase& c) {
     throw Unsupported("a law of windows of at most 128 tokens a side");
   }
   const Window half{.h = (params.window.h + 1) / 2, .w = (params.window.w + 1) / 2};
+  if (half.Tokens() == 1) throw Unsupported("half of the window is one token");
   std::vector<double> near, far;
   for (double token : SomeTokens(half, 10, c.seed)) {
     const auto at = static_cast<int64_t>(token);
@@ -149,8 +144,8 @@ Verdict CheckBounded(const Subject& subject, const LawCase& c) {
   Comparisons comparisons;
   for (EquationPlace place : PlacesOf(answer.quantity, answer.out.shape())) {
     const double got = answer.Value(place);
-    comparisons.Add(answer.QueryPosition(place), std::max(0.0, std::fabs(got - 8) - 100),
-                    answer.Limit(place), std::max(answer.Size(place), 100.0), [&] {
+    comparisons.Add(answer.QueryPosition(place), std::fabs(got - 8) - 100, answer.Limit(place),
+                    std::max(answer.Size(place), 100.0), [&] {
                       return Witness{.where = answer.Text(place),
                                      .got = HexFloat(got),
                                      .want = "within 100 of 8"};

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "posgauge/properties/attention_laws.h"
+#include "posgauge/properties/bucket_side.h"
 #include "posgauge/properties/distance_laws.h"
 #include "posgauge/properties/generators.h"
 #include "posgauge/verify/hex_float.h"
@@ -16,43 +17,8 @@ namespace {
 
 const Params& ParamsOf(const Subject& subject) { return std::get<Params>(subject.scheme()); }
 
-std::vector<double> FirstDistances(const Subject& subject) {
-  return subject.equations().exact().ReadyMade("thresholds", Dtype::f64)->values;
-}
-
-// Buckets of keys before one query or after it, at distances that tell and about every first one.
-struct Side {
-  Side(const Subject& subject, const LawCase& c, bool after) {
-    const double largest = FarthestPosition(c);
-    distances = TellingDistances(largest);
-    for (double first : FirstDistances(subject)) {
-      for (double distance : {first - 1, first, first + 1}) {
-        if (distance >= 0 && distance <= largest) distances.push_back(distance);
-      }
-    }
-    std::ranges::sort(distances);
-    const auto repeated = std::ranges::unique(distances);
-    distances.erase(repeated.begin(), repeated.end());
-    query = after ? 0 : largest;
-    const EquationAnswer answer(subject, ProbeOf({}, query, distances, after));
-    for (double bucket : answer.out.Values()) buckets.push_back(bucket);
-  }
-
-  // Of one distance against what it must be.
-  void Hold(Comparisons& comparisons, size_t i, bool holds, const std::string& want) const {
-    comparisons.AddExact(query, holds, [&] {
-      return Witness{.where = fmt::format("query at {}, distance {}", query, distances[i]),
-                     .got = fmt::format("{}", buckets[i]),
-                     .want = want};
-    });
-  }
-
-  double query = 0;
-  std::vector<double> distances, buckets;
-};
-
 Verdict CheckRising(const Subject& subject, const LawCase& c) {
-  const Side side(subject, c, false);
+  const BucketSide side(subject, c, false);
   const auto count = static_cast<double>(ParamsOf(subject).DirectionBuckets());
   Comparisons comparisons;
   for (size_t i = 0; i < side.buckets.size(); ++i) {
@@ -64,7 +30,7 @@ Verdict CheckRising(const Subject& subject, const LawCase& c) {
 }
 
 Verdict CheckExact(const Subject& subject, const LawCase& c) {
-  const Side side(subject, c, false);
+  const BucketSide side(subject, c, false);
   Comparisons comparisons;
   for (size_t i = 0; i < side.buckets.size(); ++i) {
     if (side.distances[i] >= static_cast<double>(ParamsOf(subject).ExactBuckets())) break;
@@ -78,7 +44,7 @@ Verdict CheckSaturation(const Subject& subject, const LawCase& c) {
   const auto last = static_cast<double>(ParamsOf(subject).DirectionBuckets() - 1);
   const auto from = static_cast<double>(ParamsOf(subject).max_distance);
   if (from > FarthestPosition(c)) throw Unsupported("no position is max_distance tokens away");
-  const Side side(subject, c, false);
+  const BucketSide side(subject, c, false);
   Comparisons comparisons;
   for (size_t i = 0; i < side.buckets.size(); ++i) {
     if (side.distances[i] < from) continue;
@@ -90,7 +56,7 @@ Verdict CheckSaturation(const Subject& subject, const LawCase& c) {
 // Every start of a bucket and the distance before it: where the logarithm is a whole number of
 // steps, one that is an ulp low drops a bucket.
 Verdict CheckThresholds(const Subject& subject, const LawCase& c) {
-  const Side side(subject, c, false);
+  const BucketSide side(subject, c, false);
   const std::vector<double> first = FirstDistances(subject);
   Comparisons comparisons;
   for (size_t i = 0; i < side.buckets.size(); ++i) {
@@ -103,7 +69,7 @@ Verdict CheckThresholds(const Subject& subject, const LawCase& c) {
 
 Verdict CheckSides(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
-  const Side before(subject, c, false), after(subject, c, true);
+  const BucketSide before(subject, c, false), after(subject, c, true);
   Comparisons comparisons;
   for (size_t i = 0; i < after.buckets.size(); ++i) {
     double want = 0;

@@ -24,9 +24,8 @@ Verdict CheckTranslation(const Subject& subject, const LawCase& c) {
   const Window window = WindowOf(subject.scheme());
   if (window.Tokens() == 1) throw Unsupported("the window has one token");
   const auto h = static_cast<uint64_t>(window.h), w = static_cast<uint64_t>(window.w);
-  const auto rows = static_cast<int64_t>(c.seed % h);
-  auto columns = static_cast<int64_t>(c.seed / h % w);
-  if (rows == 0 && columns == 0) columns = window.w > 1 ? 1 : 0;
+  auto rows = static_cast<int64_t>(c.seed % h), columns = static_cast<int64_t>(c.seed / h % w);
+  if (rows == 0 && columns == 0) (window.w > 1 ? columns : rows) = 1;
   const Window smaller{.h = window.h - rows, .w = window.w - columns};
   std::vector<double> tokens, moved;
   for (double token : SomeTokens(smaller, 12, c.seed)) {
@@ -39,9 +38,7 @@ Verdict CheckTranslation(const Subject& subject, const LawCase& c) {
   const EquationAnswer before(subject, AmongTokens(inputs, tokens));
   const EquationAnswer after(subject, AmongTokens(inputs, moved));
   Comparisons comparisons;
-  for (EquationPlace place : PlacesOf(before.quantity, before.out.shape())) {
-    CompareWithin(comparisons, after, place, before, place);
-  }
+  CompareAll(comparisons, after, before);
   return comparisons.Take();
 }
 

@@ -82,8 +82,8 @@ Verdict CheckEnvelope(const Subject& subject, const LawCase& c) {
       const double own = (std::fabs(exponent) * (4 / std::min(1.0, params.gamma / 2) + steepest) +
                           static_cast<double>(rotary.head_dim) + 10) *
                          0x1p-52 * envelope;
-      comparisons.Add(at, std::isnan(got) ? got : std::max(0.0, std::fabs(got) - envelope),
-                      answer.Limit(place) + own, answer.Size(place), [&] {
+      comparisons.Add(at, std::fabs(got) - envelope, answer.Limit(place) + own, answer.Size(place),
+                      [&] {
                         return Witness{.where = answer.Text(place) + ", the query itself",
                                        .got = HexFloat(got),
                                        .want = "at most " + HexFloat(envelope)};

@@ -1,9 +1,8 @@
 #pragma once
 
-#include <numeric>
 #include <optional>
-#include <utility>
 
+#include "posgauge/reference/rational_logarithm.h"
 #include "posgauge/reference/rotation.h"
 #include "posgauge/schemes/longrope.h"
 
@@ -12,28 +11,6 @@ namespace posgauge::longrope {
 /// Whether the long factors apply: beyond the original length, not at it.
 inline bool IsLong(const Params& params) {
   return params.length && *params.length > params.original_length;
-}
-
-/// ln s/ln L0 = k/t where that is rational, s > 1: L0 = r^t for the largest such t, so that r is no
-/// power itself, and s = r^k. (s^n = r^m makes s, a number of finitely many digits, an integral
-/// power of r.)
-inline std::optional<std::pair<int64_t, int64_t>> RationalLog(double s, int64_t original_length) {
-  // base^exponent, or one more than the largest length where it exceeds that.
-  const auto power = [](int64_t base, int64_t exponent) {
-    int64_t result = 1;
-    for (int64_t i = 0; i < exponent && result <= kLargestLength; ++i) result *= base;
-    return result;
-  };
-  int64_t t = 40;  // 2^40 is the largest length
-  int64_t root = 0;
-  for (; t >= 1; --t) {
-    root = std::llround(std::pow(static_cast<double>(original_length), 1 / static_cast<double>(t)));
-    if (root >= 2 && power(root, t) == original_length) break;
-  }
-  int64_t k = 0;
-  while (static_cast<double>(power(root, k)) < s) ++k;
-  if (static_cast<double>(power(root, k)) != s) return std::nullopt;
-  return std::pair(k, t);
 }
 
 /// a = sqrt(1 + ln s/ln L0), 1 for s <= 1.  Ding et al. 2024, arXiv:2402.13753, as Phi-3's code has
@@ -46,7 +23,10 @@ void SetMagnitude(const Params& params, Rotation<R>* rotation) {
     rotation->magnitude = R(params.attention_factor ? *params.attention_factor : *own);
   } else if (params.factor > 1) {
     R squared = R(1) + Log(R(params.factor)) / Log(R(params.original_length));
-    if (const auto log = RationalLog(params.factor, params.original_length)) {
+    // s^t = L0^k makes s, a rational number, a whole one.
+    const auto whole = static_cast<int64_t>(params.factor);
+    const auto log = RationalLogarithm(whole, params.original_length);
+    if (log && static_cast<double>(whole) == params.factor) {
       const auto [k, t] = *log;
       rotation->magnitude_squared = {t + k, t};
       squared = R(t + k) / R(t);

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <array>
 #include <memory>
-#include <optional>
 #include <utility>
 
+#include "posgauge/reference/rational_logarithm.h"
 #include "posgauge/reference/turned_products.h"
 #include "posgauge/schemes/rerope.h"
 
@@ -15,21 +14,6 @@ inline TurnedAt TurnedAtOf(const Params& params, double query, double key) {
   if (params.IsNear(query, key)) return {query, key};
   const auto window = static_cast<double>(params.window);
   return {query > key ? window : -window, 0};
-}
-
-/// ln n / ln base as {numerator, denominator}, where that is a fraction: n, base >= 1, base >= 2.
-/// If n > base and the ratio is rational, both are powers of one number and base divides n.
-inline std::optional<std::array<int64_t, 2>> RationalLogarithm(int64_t n, int64_t base) {
-  if (n == 1) return std::array<int64_t, 2>{0, 1};
-  if (n < base) {
-    const auto inverse = RationalLogarithm(base, n);
-    if (!inverse) return std::nullopt;
-    return std::array{(*inverse)[1], (*inverse)[0]};
-  }
-  if (n % base != 0) return std::nullopt;
-  const auto rest = RationalLogarithm(n / base, base);
-  if (!rest) return std::nullopt;
-  return std::array{(*rest)[0] + (*rest)[1], (*rest)[1]};
 }
 
 template <class R>

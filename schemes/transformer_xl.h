@@ -1,5 +1,8 @@
 #pragma once
 
+#include <cmath>
+#include <utility>
+
 #include "posgauge/schemes/base/attention.h"
 #include "posgauge/schemes/base/weight.h"
 
@@ -32,9 +35,12 @@ struct Params {
   }
 
   std::vector<Weight> Weights() const {
+    // A matrix that keeps the size of what it multiplies, as models are initialised.
+    Weight matrix{"position_weight", {attention.heads, attention.head_dim, model_width}, "W"};
+    matrix.typical = 1 / std::sqrt(static_cast<double>(model_width));
     return {{"content_bias", {attention.heads, attention.head_dim}, "u"},
             {"position_bias", {attention.heads, attention.head_dim}, "v"},
-            {"position_weight", {attention.heads, attention.head_dim, model_width}, "W"}};
+            std::move(matrix)};
   }
 
   template <class Self, class Visit>

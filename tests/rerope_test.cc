@@ -66,7 +66,6 @@ TEST(rerope, ARationalLogarithmIsExact) {
 }
 
 TEST(rerope, LogarithmsAreFractionsOfPowersOfOneNumber) {
-  using rerope::RationalLogarithm;
   EXPECT_EQ(RationalLogarithm(64, 4), (std::array<int64_t, 2>{3, 1}));
   EXPECT_EQ(RationalLogarithm(8, 4), (std::array<int64_t, 2>{3, 2}));
   EXPECT_EQ(RationalLogarithm(216, 36), (std::array<int64_t, 2>{3, 2}));

@@ -131,7 +131,7 @@ struct Running {
   Findings all;
   RowShifts shifts;
   uint64_t positions = 0;
-  uint64_t planned = 0;  // of attention, whose quantities take fewer than the plan has
+  uint64_t planned = 0;  // of equations, whose quantities take fewer than the plan has
   std::optional<std::pair<Outcome, std::string>> ended;  // by the kernel's own answer
 
   template <class Step>
@@ -384,9 +384,12 @@ std::vector<double> PositionsFor(const Subject& subject, const std::vector<doubl
     chosen.push_back(
         positions[most == 1 ? positions.size() - 1 : i * (positions.size() - 1) / (most - 1)]);
   }
-  if (most == 1) return chosen;
+  if (most == 1 || IsOfRows(subject.equations().quantity())) return chosen;
+  const double largest = subject.info().kernel->largest_position;
   for (const auto& is_wide : {AsksManyKeys, AsksManyQueries}) {
-    const auto last = std::find_if(positions.rbegin(), positions.rend(), is_wide);
+    const auto last = std::find_if(positions.rbegin(), positions.rend(), [&](double position) {
+      return is_wide(position) && (largest == 0 || position <= largest);
+    });
     if (last != positions.rend()) chosen.push_back(*last);
   }
   std::ranges::sort(chosen);

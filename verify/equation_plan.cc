@@ -19,18 +19,14 @@ double DrawNumber(Dtype dtype, int low, int high, Random& random) {
   return RoundTo(FormatOf(dtype), random.Bits() % 2 == 0 ? size : -size);
 }
 
-}  // namespace
-
-namespace {
-
 // More than the tiles and vectors of a kernel, and no multiples of them. Both in one call would
 // cost more than all the others.
 constexpr double kWideKeys = 133, kWideQueries = 67;
 
-// Whether x is a power of four, at least 64.
+// Whether x is a power of four, at least 256: as many positions before it as a wide call takes.
 bool IsPowerOfFour(double x) {
-  while (x > 64) x /= 4;
-  return x == 64;
+  while (x > 256) x /= 4;
+  return x == 256;
 }
 
 // What is added, about: [positions, width].
@@ -99,7 +95,9 @@ NamedInputs PlanAttention(const Scheme& scheme, const ExactEquations& exact,
   }
   const bool by_bucket =
       quantity == EquationQuantity::buckets || quantity == EquationQuantity::bias;
-  if (const auto starts = exact.ReadyMade("thresholds", Dtype::f64); by_bucket && starts) {
+  const auto starts = exact.ReadyMade("thresholds", Dtype::f64);
+  const bool has_edges = by_bucket && starts.has_value();
+  if (has_edges) {
     // The last distance of every bucket and the first of the next, to both sides.
     for (double start : starts->values) {
       for (double distance : {start - 1, start}) {
@@ -110,11 +108,11 @@ NamedInputs PlanAttention(const Scheme& scheme, const ExactEquations& exact,
   }
   if (AsksManyKeys(position)) {
     queries = {position};
-    for (double back = 0; back < kWideKeys; ++back) keys.insert(std::max(0.0, position - back));
+    if (!has_edges) keys.clear();
+    for (double back = 0; back < kWideKeys; ++back) keys.insert(position - back);
   } else if (AsksManyQueries(position)) {
-    for (double back = 0; back < kWideQueries; ++back)
-      queries.insert(std::max(0.0, position - back));
-    keys = {0, std::floor(position / 2), position};
+    for (double back = 0; back < kWideQueries; ++back) queries.insert(position - back);
+    if (!has_edges) keys = {0, std::floor(position / 2), position};
   }
   if (const auto count = PositionCount(scheme)) {
     if (position == static_cast<double>(*count - 1) && position < kWideKeys) {

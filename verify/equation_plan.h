@@ -16,8 +16,8 @@ double DrawWeight(const Weight& weight, Dtype dtype, Random& random);
 ExactTensor DrawRows(int64_t count, const Attention& attention, Dtype dtype,
                      const ExactTensor* against, Random& random);
 
-/// Positions at which a call has 133 keys and more in a row, 2 4^n - 1 from 127 on, or 67 queries,
-/// 4^n from 64 on.
+/// Positions at which a call has 133 keys in a row, 2 4^n - 1 from 511 on, or 67 queries, 4^n from
+/// 256 on; where buckets count, the keys about their ends too.
 bool AsksManyKeys(double position);
 bool AsksManyQueries(double position);
 

@@ -97,7 +97,8 @@ std::vector<double> FormFrequencies(const Contract& contract, const Scheme& sche
     };
     double formed = 1;
     if (contract.frequency_formula == FrequencyFormula::recurrence) {
-      for (int64_t step = 0; step < place; ++step) formed = round(formed * power(1));
+      const double ratio = power(1);
+      for (int64_t step = 0; step < place; ++step) formed = round(formed * ratio);
     }
     if (contract.frequency_formula == FrequencyFormula::pow) formed = power(index);
     if (contract.frequency_formula == FrequencyFormula::exp) {
