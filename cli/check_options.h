@@ -27,7 +27,9 @@ struct PlanOptions {
   /// Throws ParameterError.
   void Validate() const;
 
-  /// --max-position, else the last position of the config, else 131071, in tokens.
+  /// In tokens: --max-position, else the last position of the group, of the config, or 131071; of a
+  /// scheme whose positions end at most its last. Throws ParameterError for a --max-position beyond
+  /// that where the model has no other group.
   int64_t Largest(const ModelConfig& model, const LayerGroup& group) const;
 };
 

@@ -104,12 +104,6 @@ Findings JudgeAddition(const CaseFile& asked, const Safetensors& result, const O
   return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget.spacings)};
 }
 
-// The position that a case of attention stands for; 0 of slopes and of rows, which have their own.
-double FarthestQuery(const NamedInputs& inputs) {
-  const ExactTensor* queries = inputs.Find("query_positions");
-  return queries == nullptr || queries->values.empty() ? 0 : std::ranges::max(queries->values);
-}
-
 Findings JudgeEquations(const CaseFile& asked, const Safetensors& result, const Options& options,
                         Contract* contract) {
   const ExactEquations exact(asked.scheme);

@@ -107,7 +107,8 @@ std::optional<Finding> Hold(const Subject& subject, const EquationTruth& own,
   const std::string& quantity = subject.info().quantity;
   const NamedInputs inputs = golden::NamedInputsOf(golden_case);
   const Tensor got = subject.Evaluate(inputs);
-  const EquationResult judged{own.quantity(), inputs, got, 0, subject.info().Declares("rowshift")};
+  const EquationResult judged{own.quantity(), inputs, got, FarthestQuery(inputs),
+                              subject.info().Declares("rowshift")};
   if (own.quantity() == EquationQuantity::buckets) {
     std::vector<int64_t> buckets;
     for (double value : golden_case.outputs.at(quantity).at(Dtype::i32).values.Values()) {
@@ -144,14 +145,7 @@ std::optional<Finding> Hold(const Subject& subject, const golden::Case& golden_c
 }  // namespace
 
 GoldenVectors::GoldenVectors(const std::filesystem::path& folder) {
-  std::error_code error;
-  std::vector<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder, error)) {
-    if (entry.path().extension() == ".json") paths.push_back(entry.path());
-  }
-  if (error) throw FileError(fmt::format("{}: {}", folder.string(), error.message()));
-  std::ranges::sort(paths);
-  for (const std::filesystem::path& path : paths) {
+  for (const std::filesystem::path& path : golden::FilesIn(folder, ".json")) {
     manifests_.push_back({path.stem().string(), golden::ReadManifest(path)});
   }
 }

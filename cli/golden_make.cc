@@ -50,11 +50,7 @@ Written Write(Manifest& manifest, const fs::path& folder, const std::string& nam
                   manifest.cases.size(),
                   files.manifest.size() + files.payload.size(),
                   {}};
-  for (const Case& golden_case : manifest.cases) {
-    for (const auto& [output, roundings] : golden_case.outputs) {
-      for (const auto& [dtype, rounding] : roundings) written.proof.Merge(rounding.proof);
-    }
-  }
+  for (const Case& golden_case : manifest.cases) written.proof.Merge(ProofOf(golden_case));
   return written;
 }
 

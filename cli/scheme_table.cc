@@ -21,16 +21,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> JsonFiles(const fs::path& folder) {
-  std::vector<fs::path> files;
-  if (!fs::is_directory(folder)) return files;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
-    if (entry.path().extension() == ".json") files.push_back(entry.path());
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
 bool Yields(const Scheme& scheme, golden::Quantity quantity) {
   try {
     return !golden::OutputsOf(scheme, quantity).empty();
@@ -100,17 +90,15 @@ std::string LawNames(const Scheme& scheme, const std::map<std::string_view, int>
 std::string Vectors(const fs::path& folder) {
   size_t files = 0, cases = 0;
   ProofCounts proof;
-  for (const fs::path& path : JsonFiles(folder)) {
+  if (!fs::is_directory(folder)) return "none in this folder";
+  for (const fs::path& path : golden::FilesIn(folder, ".json")) {
     const golden::Manifest manifest = golden::ReadManifest(path);
     ++files;
     cases += manifest.cases.size();
     for (const golden::Case& golden_case : manifest.cases) {
-      for (const auto& [output, roundings] : golden_case.outputs) {
-        for (const auto& [dtype, rounding] : roundings) proof.Merge(rounding.proof);
-      }
+      proof.Merge(golden::ProofOf(golden_case));
     }
   }
-  if (files == 0) return "none in this folder";
   return fmt::format("{} files, {} cases, {} values, {} undecided", files, cases, proof.Total(),
                      proof.undecided);
 }
@@ -118,12 +106,18 @@ std::string Vectors(const fs::path& folder) {
 // Names of configs by the word of a scheme that they mean.
 std::map<std::string, std::vector<std::string>> ModelsIn(const fs::path& folder) {
   std::map<std::string, std::vector<std::string>> models;
+  if (!fs::is_directory(folder)) return models;
   const ConfigOverrides overrides{.length = 131072};  // some schedules must be given one
-  for (const fs::path& path : JsonFiles(folder)) {
-    for (const LayerGroup& group : ReadModelConfig(path, overrides).groups) {
-      std::vector<std::string>& names = models[std::string(Name(group.scheme))];
-      const std::string stem = path.stem().string();
+  for (const fs::path& path : golden::FilesIn(folder, ".json")) {
+    const std::string stem = path.stem().string();
+    const auto add = [&](const Scheme& scheme) {
+      std::vector<std::string>& names = models[std::string(Name(scheme))];
       if (names.empty() || names.back() != stem) names.push_back(stem);
+    };
+    const ModelConfig model = ReadModelConfig(path, overrides);
+    for (const LayerGroup& group : model.groups) add(group.scheme);
+    for (const UnrotatedLayers& layers : model.unrotated) {
+      if (layers.scheme) add(*layers.scheme);
     }
   }
   return models;

@@ -87,15 +87,20 @@ void Run(const Options& options) {
 void AddSchemes(CLI::App& program, int& exit_code) {
   CLI::App* command = program.add_subcommand("schemes", "List the schemes, or a scheme's fields");
   auto options = std::make_shared<Options>();
-  command->add_option("name", options->name, "a scheme's word: show its fields");
+  CLI::Option* name =
+      command->add_option("name", options->name, "a scheme's word: show its fields");
   CLI::Option* json = command->add_flag("--json", options->json, "print JSON");
+  CLI::Option* markdown =
+      command
+          ->add_flag("--markdown", options->markdown,
+                     "print what stands for every scheme in every room, as docs/schemes.md has it")
+          ->excludes(json)
+          ->excludes(name);
   command
-      ->add_flag("--markdown", options->markdown,
-                 "print what stands for every scheme in every room, as docs/schemes.md has it")
-      ->excludes(json);
-  command->add_option("--golden", options->golden,
-                      "folder of golden vectors that --markdown counts; configs are in models/ "
-                      "beside it");
+      ->add_option("--golden", options->golden,
+                   "folder of golden vectors that --markdown counts; configs are in models/ beside "
+                   "it")
+      ->needs(markdown);
   command->callback([options, &exit_code] {
     Run(*options);
     exit_code = kHolds;

@@ -18,8 +18,10 @@ fast::Scoring<T> FastScoring(const Params& params, const fast::WeightValues<T>&,
     }};
   }
   return {.score = [params](const fast::ScoredRow<T>& row) {
-    const double steps = params.TemperatureStep(row.query);
-    const auto temperature = static_cast<T>(std::log(steps) * *params.temperature_scale + 1);
+    // Exact: a position is whole, its remainder and the multiple below it are doubles.
+    const auto size = static_cast<double>(*params.temperature_floor_scale);
+    const double next = row.query + 1, whole = (next - std::fmod(next, size)) / size;
+    const auto temperature = static_cast<T>(std::log(whole + 1) * *params.temperature_scale + 1);
     for (size_t key = 0; key < row.keys.size(); ++key) {
       row.scores[key] = row.scale * (row.scores[key] * temperature);
     }

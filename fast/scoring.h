@@ -44,8 +44,8 @@ struct Scoring {
 //
 // in place of FastBias (fast/bias.h), or beside it where its kernels of biases serve, and, where it
 // takes sines of offsets or positions, `fast::Turns Waves(const Params&)`: its kernels then declare
-// phases in turns, and all positions are within kLargestPosition. The weights outlive what is made
-// of them. Keys that a query does not see have scores all the same, which may be anything: what
-// tells positions by other keys' scores leaves them out itself.
+// phases in turns, and offsets, where it takes keys also positions, are within kLargestPosition.
+// The weights outlive what is made of them. Keys that a query does not see have scores all the
+// same, which may be anything: what tells positions by other keys' scores leaves them out itself.
 
 }  // namespace posgauge::fast

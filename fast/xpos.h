@@ -21,8 +21,9 @@ class Fading {
 
   /// [pairs] in double, valid until the next call. Whole offsets o = a + b, a a multiple of 64 of
   /// the sign of o: the product of two factors, neither of which leaves the range of double before
-  /// it does. Each is rounded once from double-double, by at most (m + 2) 2^-54 of the binade of a
-  /// factor with significand m; the two and the product's own rounding stay within 2 ulp. A
+  /// it does. Each is rounded once from double-double, half an ulp, its exponent, at most 800,
+  /// being within 2^-75 of the true one. With significands m of theirs, below 2 in product or
+  /// halved, the two and the product's own rounding are within (m_a + m_b + 1) / 2 < 2 ulp. A
   /// fractional offset is rounded once, then takes one factor.
   const std::vector<double>& At(double offset);
 

@@ -102,9 +102,9 @@ void CheckFiles(const Files& stored_files, const std::filesystem::path& path, Ch
     for (const auto& [name, roundings] : golden_case.outputs) {
       for (const auto& [dtype, rounding] : roundings) {
         check.values += static_cast<int64_t>(rounding.values.size());
-        check.proof.Merge(rounding.proof);
       }
     }
+    check.proof.Merge(ProofOf(golden_case));
   }
 
   Manifest regenerated = stored;
@@ -129,16 +129,9 @@ Check CheckGolden(const std::filesystem::path& root) {
     CheckFiles(ReadFiles(root), root, check);
     return check;
   }
-  std::set<std::filesystem::path> manifests, payloads;
-  try {
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root)) {
-      if (entry.path().extension() == ".json") manifests.insert(entry.path());
-      if (entry.path().extension() == ".safetensors") payloads.insert(entry.path());
-    }
-  } catch (const std::filesystem::filesystem_error& error) {
-    throw FileError(fmt::format("{}: cannot list: {}", root.string(), error.code().message()));
-  }
-  for (const std::filesystem::path& path : manifests) {
+  const std::vector<std::filesystem::path> listed = FilesIn(root, ".safetensors");
+  std::set<std::filesystem::path> payloads(listed.begin(), listed.end());
+  for (const std::filesystem::path& path : FilesIn(root, ".json")) {
     CheckFiles(ReadFiles(path), path, check);
     payloads.erase(std::filesystem::path(path).replace_extension(".safetensors"));
   }

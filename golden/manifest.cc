@@ -152,6 +152,28 @@ std::vector<int64_t> OutputShape(const Scheme& scheme, const Case& golden_case) 
   }
 }
 
+ProofCounts ProofOf(const Case& golden_case) {
+  ProofCounts proof;
+  for (const auto& [output, roundings] : golden_case.outputs) {
+    for (const auto& [dtype, rounding] : roundings) proof.Merge(rounding.proof);
+  }
+  return proof;
+}
+
+std::vector<std::filesystem::path> FilesIn(const std::filesystem::path& folder,
+                                           std::string_view extension) {
+  std::vector<std::filesystem::path> files;
+  try {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+      if (entry.path().extension() == extension) files.push_back(entry.path());
+    }
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw FileError(fmt::format("{}: cannot list: {}", folder.string(), error.code().message()));
+  }
+  std::ranges::sort(files);
+  return files;
+}
+
 NamedInputs NamedInputsOf(const Case& golden_case) {
   NamedInputs inputs;
   for (const auto& [name, tensor] : golden_case.inputs) {

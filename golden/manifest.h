@@ -109,6 +109,13 @@ nlohmann::ordered_json NumberToJson(double value);
 /// `what`.
 double NumberFromJson(const nlohmann::json& json, const std::string& what);
 
+/// How the values of all outputs were decided.
+ProofCounts ProofOf(const Case& golden_case);
+
+/// Files below a folder with that extension (".json"), sorted. Throws FileError.
+std::vector<std::filesystem::path> FilesIn(const std::filesystem::path& folder,
+                                           std::string_view extension);
+
 /// The canonical bytes; `payload_file` is the name that the manifest gives its payload.
 Files Encode(const Manifest& manifest, const std::string& payload_file);
 

@@ -223,9 +223,7 @@ Manifest Decode(const Files& files, const std::string& path) {
     case_reader["id"].Demand(ids.insert(golden_case.id).second, "must be unique, got {} again",
                              golden_case.id);
     flags.insert(golden_case.flags.begin(), golden_case.flags.end());
-    for (const auto& [name, roundings] : golden_case.outputs) {
-      for (const auto& [dtype, rounding] : roundings) proof.Merge(rounding.proof);
-    }
+    proof.Merge(ProofOf(golden_case));
     manifest.cases.push_back(std::move(golden_case));
   }
   for (const auto& [flag, note] : manifest.notes) {

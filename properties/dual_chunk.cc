@@ -7,6 +7,7 @@
 
 #include "posgauge/properties/generators.h"
 #include "posgauge/properties/rope_scores.h"
+#include "posgauge/reference/dual_chunk.h"
 
 namespace posgauge::dual_chunk {
 
@@ -19,7 +20,7 @@ Verdict CheckNear(const Subject& subject, const LawCase& c) {
   Comparisons comparisons;
   CompareWithRope(comparisons, params.attention, EquationAnswer(subject, InputsOf(subject, c)),
                   {.turning = params.turning, .where = [&](double query, double key) {
-                     const double chunks = params.ChunksBetween(query, key);
+                     const double chunks = ChunksBetween(params, query, key);
                      return chunks == 0 ||
                             (chunks == 1 && query - key <= static_cast<double>(params.local_size));
                    }});
@@ -42,7 +43,7 @@ Verdict CheckFarthest(const Subject& subject, const LawCase& c) {
     const EquationAnswer after(subject, moved);
     for (EquationPlace place : PlacesOf(before.quantity, before.out.shape())) {
       const double key = before.inputs["key_positions"].At(place.last);
-      if (params.ChunksBetween(at, key) < 1) continue;
+      if (ChunksBetween(params, at, key) < 1) continue;
       CompareWithin(comparisons, after, place, before, place);
     }
   }

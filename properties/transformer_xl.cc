@@ -20,12 +20,6 @@ NamedInputs WithZeros(const NamedInputs& inputs, std::string_view name) {
   return changed;
 }
 
-void CompareAll(Comparisons& comparisons, const EquationAnswer& got, const EquationAnswer& want) {
-  for (EquationPlace place : PlacesOf(want.quantity, want.out.shape())) {
-    CompareWithin(comparisons, got, place, want, place);
-  }
-}
-
 // Keys of zeros leave the terms of position, where u has no part; W of zeros those of content,
 // where v has none.
 Verdict CheckBiasesApart(const Subject& subject, const LawCase& c) {

@@ -4,13 +4,14 @@
 #include <cmath>
 #include <map>
 
+#include "posgauge/reference/interval.h"
 #include "posgauge/reference/named_inputs.h"
 
 namespace posgauge {
 
 /// What depends on the positions of a query and a key by their difference alone, made once for all
 /// that a call has.
-template <class Value>
+template <class R, class Value>
 class ByOffset {
  public:
   /// make(query, key) of every offset; of a call without positions there are none.
@@ -37,12 +38,15 @@ class ByOffset {
  private:
   using Key = std::array<double, 3>;
 
-  // Whole positions share what their difference gives where that is a double, as it is below 2^53;
-  // others share nothing.
+  // Whole positions share what their difference gives where R has them and it without rounding:
+  // intervals below 2^53, numbers that stand for a kernel's up to what the shortest dtype holds,
+  // since its subtraction may read positions rounded. Others share nothing.
   static Key KeyOf(double query, double key) {
+    constexpr double kHeld = kIsInterval<R> ? 0x1p53 : 8;
     const double difference = query - key;
-    const bool shares =
-        query == std::trunc(query) && key == std::trunc(key) && std::abs(difference) < 0x1p53;
+    const bool shares = query == std::trunc(query) && key == std::trunc(key) &&
+                        std::abs(query) <= kHeld && std::abs(key) <= kHeld &&
+                        std::abs(difference) < 0x1p53;
     return shares ? Key{difference, 0, 0} : Key{difference, query, key};
   }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -8,9 +10,29 @@
 
 namespace posgauge::dual_chunk {
 
+/// Where a key turns. Positions are whole and below 2^53: remainders, differences and quotients of
+/// multiples are exact.
+inline double KeyTurn(const Params& params, double key) { return std::fmod(key, params.Stride()); }
+
+/// Chunks from the key's to the query's; negative where the key comes later.
+inline double ChunksBetween(const Params& params, double query, double key) {
+  const auto begin = [&](double position) { return position - KeyTurn(params, position); };
+  return (begin(query) - begin(key)) / params.Stride();
+}
+
+/// Where a query turns against keys that many chunks before. An et al. 2024, arXiv:2402.17463,
+/// sec. 2.
+inline double QueryTurn(const Params& params, double query, double chunks) {
+  const double stride = params.Stride(), size = static_cast<double>(params.chunk_size);
+  const double within = std::fmod(query, stride);
+  if (chunks <= 0) return within;
+  if (params.queries == Queries::critical) return within + (chunks == 1 ? stride : size);
+  return std::min(chunks == 1 ? within + stride : 2 * stride - 1, size);
+}
+
 /// Where vectors turn.
 inline TurnedAt TurnedAtOf(const Params& params, double query, double key) {
-  return {params.QueryTurn(query, params.ChunksBetween(query, key)), params.KeyTurn(key)};
+  return {QueryTurn(params, query, ChunksBetween(params, query, key)), KeyTurn(params, key)};
 }
 
 template <class R>
@@ -46,13 +68,6 @@ template <class R>
 Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head,
                  std::shared_ptr<const TurnedProducts<R>> products) {
   return {params, inputs, head, std::move(products)};
-}
-
-template <class R>
-Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head) {
-  const auto products = MakeShared<R>(params, inputs);
-  products->Evaluate();
-  return {params, inputs, head, products};
 }
 
 }  // namespace posgauge::dual_chunk

@@ -37,21 +37,25 @@ auto WithEquations(const Scheme& scheme, const Use& use) {
       scheme);
 }
 
-/// What RowOf takes: the head of that index, or, of additions, the rows.
-template <class R, class Params>
-auto MakeEquations(const Params& params, const NamedInputs& inputs, int64_t head) {
-  if constexpr (Adds<Params>) {
-    return MakeRows<R>(params, inputs);
-  } else {
-    return MakeHead<R>(params, inputs, head);
-  }
-}
-
 /// Whether heads share what is made once a call (MakeShared<R> of the scheme).
 template <class Params>
 concept SharesBetweenHeads = requires(const Params& params, const NamedInputs& inputs) {
   MakeShared<double>(params, inputs);
 };
+
+/// What RowOf takes: the head of that index, or, of additions, the rows.
+template <class R, class Params>
+auto MakeEquations(const Params& params, const NamedInputs& inputs, int64_t head) {
+  if constexpr (Adds<Params>) {
+    return MakeRows<R>(params, inputs);
+  } else if constexpr (SharesBetweenHeads<Params>) {
+    auto shared = MakeShared<R>(params, inputs);
+    shared->Evaluate();
+    return MakeHead<R>(params, inputs, head, shared);
+  } else {
+    return MakeHead<R>(params, inputs, head);
+  }
+}
 
 template <class Params>
 constexpr bool YieldsOf(EquationQuantity quantity) {

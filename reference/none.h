@@ -18,7 +18,9 @@ class Head {
     if (!params_->temperature_scale) {
       return Scaled(params_->attention, DotOf<R>(in, head_, query, key));
     }
-    const R steps(params_->TemperatureStep(in["query_positions"].At(query)));
+    // floor((p + 1)/temperature_floor_scale) + 1, positions being whole.
+    const auto token = static_cast<int64_t>(in["query_positions"].At(query));
+    const R steps((token + 1) / *params_->temperature_floor_scale + 1);
     const R temperature = Log(steps) * R(*params_->temperature_scale) + R(1);
     if constexpr (kIsInterval<R>) {
       return Scaled(params_->attention, DotOf<R>(in, head_, query, key) * temperature);

@@ -70,11 +70,4 @@ Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head,
   return {params, inputs, head, std::move(products)};
 }
 
-template <class R>
-Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head) {
-  const auto products = MakeShared<R>(params, inputs);
-  products->Evaluate();
-  return {params, inputs, head, products};
-}
-
 }  // namespace posgauge::rerope

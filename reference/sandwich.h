@@ -37,7 +37,7 @@ class Sums {
   const Params* params_;
   const NamedInputs* inputs_;
   std::vector<R> frequency_;
-  ByOffset<R> sums_;
+  ByOffset<R, R> sums_;
 };
 
 template <class R>
@@ -67,13 +67,6 @@ template <class R>
 Head<R> MakeHead(const Params& params, const NamedInputs&, int64_t head,
                  std::shared_ptr<const Sums<R>> sums) {
   return {params, head, std::move(sums)};
-}
-
-template <class R>
-Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head) {
-  const auto sums = MakeShared<R>(params, inputs);
-  sums->Evaluate();
-  return MakeHead<R>(params, inputs, head, sums);
 }
 
 }  // namespace posgauge::sandwich

@@ -42,7 +42,7 @@ class Waves {
   const Params* params_;
   const NamedInputs* inputs_;
   std::vector<R> frequency_;
-  ByOffset<std::vector<R>> rows_;
+  ByOffset<R, std::vector<R>> rows_;
 };
 
 template <class R>
@@ -125,13 +125,6 @@ template <class R>
 Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head,
                  std::shared_ptr<const Waves<R>> waves) {
   return {params, inputs, head, std::move(waves)};
-}
-
-template <class R>
-Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head) {
-  const auto waves = MakeShared<R>(params, inputs);
-  waves->Evaluate();
-  return {params, inputs, head, waves};
 }
 
 }  // namespace posgauge::transformer_xl

@@ -112,7 +112,7 @@ class TurnedProducts {
   const NamedInputs* inputs_;
   std::function<TurnedAt(double, double)> at_;
   std::vector<R> frequency_;
-  ByOffset<std::vector<std::array<R, 2>>> by_offset_;
+  ByOffset<R, std::vector<std::array<R, 2>>> by_offset_;
   std::map<double, std::vector<std::array<R, 2>>> by_position_;
 };
 

@@ -45,7 +45,7 @@ class Shared {
   const NamedInputs* inputs_;
   TurnedProducts<R> products_;
   std::vector<R> zeta_;
-  ByOffset<std::vector<R>> fading_;
+  ByOffset<R, std::vector<R>> fading_;
 };
 
 template <class R>
@@ -86,13 +86,6 @@ template <class R>
 Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head,
                  std::shared_ptr<const Shared<R>> shared) {
   return {params, inputs, head, std::move(shared)};
-}
-
-template <class R>
-Head<R> MakeHead(const Params& params, const NamedInputs& inputs, int64_t head) {
-  const auto shared = MakeShared<R>(params, inputs);
-  shared->Evaluate();
-  return {params, inputs, head, shared};
 }
 
 }  // namespace posgauge::xpos

@@ -63,23 +63,6 @@ struct Params {
   /// c.
   double Stride() const { return static_cast<double>(chunk_size - local_size); }
 
-  /// Chunks from the key's to the query's; negative where the key comes later.
-  double ChunksBetween(double query_position, double key_position) const {
-    return std::floor(query_position / Stride()) - std::floor(key_position / Stride());
-  }
-
-  /// Where a key turns.
-  double KeyTurn(double key_position) const { return std::fmod(key_position, Stride()); }
-
-  /// Where a query turns against keys that many chunks before.
-  double QueryTurn(double query_position, double chunks) const {
-    const double stride = Stride(), size = static_cast<double>(chunk_size);
-    const double within = std::fmod(query_position, stride);
-    if (chunks <= 0) return within;
-    if (queries == Queries::critical) return within + (chunks == 1 ? stride : size);
-    return std::min(chunks == 1 ? within + stride : 2 * stride - 1, size);
-  }
-
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     Attention::Fields(self.attention, visit);

@@ -16,7 +16,9 @@ namespace posgauge::none {
 struct Params {
   static constexpr std::string_view kName = "none";
   static constexpr std::string_view kSummary = "no positional encoding (NoPE)";
-  static constexpr std::string_view kEquation = "score = scale <q_i, k_j>";
+  static constexpr std::string_view kEquation =
+      "score = scale <q_i, k_j>, times temperature_scale ln(floor((i + 1)/temperature_floor_scale) "
+      "+ 1) + 1 where they are set";
   static constexpr std::string_view kSource = "Kazemnejad et al. 2023, arXiv:2305.19466";
 
   Attention attention;
@@ -30,20 +32,12 @@ struct Params {
             temperature_scale ? "temperature_floor_scale" : "temperature_scale");
     if (!temperature_scale) return;
     RequireLength("temperature_floor_scale", *temperature_floor_scale);
-    Require(*temperature_scale >= 0 && *temperature_scale <= kLargestScale,
-            "temperature_scale must be in 0..{}, got {}", kLargestScale, *temperature_scale);
+    RequireScale("temperature_scale", *temperature_scale, 0);
   }
 
   /// Throws ParameterError unless those of queries with a temperature are whole and not negative.
   void CheckPositions(const std::vector<double>& queries, const std::vector<double>&) const {
     if (temperature_scale) RequirePositionsBelow(int64_t{1} << 53, queries);
-  }
-
-  /// floor((p + 1)/temperature_floor_scale) + 1, the whole number whose logarithm the temperature
-  /// grows with.
-  double TemperatureStep(double query_position) const {
-    const auto position = static_cast<int64_t>(query_position);
-    return static_cast<double>((position + 1) / *temperature_floor_scale + 1);
   }
 
   template <class Self, class Visit>

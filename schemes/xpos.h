@@ -28,7 +28,8 @@ struct Params {
   void Validate() const {
     attention.Validate();
     turning.Validate(attention);
-    // From 2^40 on nothing fades within the positions that kernels take.
+    // From 2^89 on no power differs from 1 in double within the positions that kernels take: 2^32
+    // and ln zeta above -13.9.
     Require(std::isfinite(scale_base) && scale_base >= kSmallestScale && scale_base <= 0x1p100,
             "scale_base must be in {}..2^100, got {}", kSmallestScale, scale_base);
     RequireScale("gamma", gamma, kSmallestScale);

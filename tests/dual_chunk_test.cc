@@ -4,6 +4,7 @@
 
 #include "attention_checks.h"
 #include "attention_values.h"
+#include "posgauge/reference/dual_chunk.h"
 
 namespace posgauge {
 namespace {
@@ -63,9 +64,9 @@ TEST(dual_chunk, NoDistanceExceedsTheChunkSizeAndNearOnesAreKept) {
     const int stride = size - local;
     for (int query = 0; query < 6 * stride; ++query) {
       for (int key = 0; key <= query; ++key) {
-        const double chunks = params.ChunksBetween(query, key);
+        const double chunks = ChunksBetween(params, query, key);
         EXPECT_EQ(chunks, query / stride - key / stride);
-        const double offset = params.QueryTurn(query, chunks) - params.KeyTurn(key);
+        const double offset = QueryTurn(params, query, chunks) - KeyTurn(params, key);
         EXPECT_LE(offset, size);
         EXPECT_GE(offset, 0);
         // Chunks that are shorter than local_size keep no distance to those before the last.

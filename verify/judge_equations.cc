@@ -128,6 +128,11 @@ bool Over(const Judge& judge, Row row) {
 
 }  // namespace
 
+double FarthestQuery(const NamedInputs& inputs) {
+  const ExactTensor* queries = inputs.Find("query_positions");
+  return queries == nullptr || queries->values.empty() ? 0 : std::ranges::max(queries->values);
+}
+
 std::string PlaceText(const EquationResult& result, size_t index) {
   const auto& shape = result.out.shape();
   std::vector<size_t> at(shape.size());

@@ -21,6 +21,9 @@ struct EquationResult {
   bool rowshift = false;
 };
 
+/// The largest position of a query, to find failures again by; 0 of what has none.
+double FarthestQuery(const NamedInputs& inputs);
+
 /// Every element against the bound of the contract, by the rounding-interval excess; what is masked
 /// must be -infinity. Rows that keep the bound after one shift by a constant pass where `rowshift`
 /// is declared and fail where not, and say so.

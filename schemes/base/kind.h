@@ -41,7 +41,7 @@ concept Attends = requires(const Params& params) {
   { params.attention } -> std::convertible_to<const Attention&>;
 };
 
-/// Attention that scores content by more or less than scale <q, k>: a scheme says so by
+/// Attention with weights whose zeros do not leave scores of scale <q, k>: a scheme says so by
 /// `kOwnContent`. With weights of zero others are `none`.
 template <class Params>
 concept HasOwnContent = Attends<Params> && requires {
