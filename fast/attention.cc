@@ -301,13 +301,18 @@ class OwnScores {
         shifted_(q_.size()),
         nothing_(in.key_positions.size()) {
     RequirePositions(params, in.query_positions, in.key_positions);
+    if constexpr (requires { SharedByHeads(params); }) of_all_heads_ = SharedByHeads(params);
     if constexpr (requires { Waves(params); }) {
       CheckOffsets(in.query_positions, in.key_positions);
     }
   }
 
   void StartHead(int64_t head, const HeadRows& k) {
-    scoring_ = FastScoring<T>(params_, weights_, head);
+    if constexpr (requires { SharedByHeads(params_); }) {
+      scoring_ = FastScoring<T>(params_, weights_, head, of_all_heads_);
+    } else {
+      scoring_ = FastScoring<T>(params_, weights_, head);
+    }
     if (!scoring_.take_keys) return;
     if constexpr (requires { Waves(params_); }) {
       for (double query : in_.query_positions) TurnPositionOf(query);
@@ -345,6 +350,7 @@ class OwnScores {
   const Params& params_;
   const QueriesAndKeys& in_;
   WeightValues<T> weights_;
+  MapOffsets of_all_heads_;
   std::vector<T> q_, shifted_, nothing_, keys_;
   Scoring<T> scoring_;
 };

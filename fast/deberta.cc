@@ -7,15 +7,16 @@
 
 namespace posgauge::deberta {
 
-// Row mid + c + 1 begins beyond mid (last/mid)^(c/(mid - 1)), last = max_position - 1.
+// Row mid + c + 1 begins beyond mid (last/mid)^(c/(mid - 1)), last = max_position - 1: the first of
+// those rows, c = 0, at mid + 1.
 std::vector<double> RowStarts(const Params& params) {
   const int64_t mid = params.position_buckets / 2, last = params.max_position - 1;
   const bool logarithmic = params.position_buckets > 0;
   std::vector<double> starts;
-  for (int64_t n = 0; n <= (logarithmic ? mid : last); ++n) {
+  for (int64_t n = 0; n <= (logarithmic ? mid + 1 : last); ++n) {
     starts.push_back(static_cast<double>(n));
   }
-  for (int64_t c = 0; logarithmic && c < mid - 1; ++c) {
+  for (int64_t c = 1; logarithmic && c < mid - 1; ++c) {
     starts.push_back(fast::LogBucketBegin(mid, last, c, mid - 1, true));
   }
   if (!logarithmic || params.far == Far::bucket) starts.push_back(static_cast<double>(last) + 1);

@@ -58,7 +58,9 @@ double LogBucketBegin(int64_t exact, int64_t farthest, int64_t step, int64_t ste
 
 MapOffsets MapBySteps(Steps steps) {
   return [steps = std::move(steps)](double* offsets, size_t count) {
-    size_t step = 0;
+    if (count == 0) return;
+    const auto above = std::upper_bound(steps.begin.begin() + 1, steps.begin.end(), offsets[0]);
+    auto step = static_cast<size_t>(above - steps.begin.begin()) - 1;
     for (size_t i = 0; i < count; ++i) {
       while (step > 0 && offsets[i] < steps.begin[step]) --step;
       while (step + 1 < steps.begin.size() && offsets[i] >= steps.begin[step + 1]) ++step;

@@ -12,8 +12,7 @@ namespace posgauge::t5 {
 /// not tell.
 std::vector<double> BucketStarts(const Params& params);
 
-/// Of offsets, key - query, that are whole. One step along the starts is compared per key that
-/// ascends, so that any number of buckets costs as much as few.
+/// Of offsets, key - query, that are whole.
 fast::MapOffsets Buckets(const Params& params);
 
 /// All heads have the same buckets.

@@ -1,16 +1,23 @@
 #pragma once
 
 #include "posgauge/reference/attention.h"
+#include "posgauge/reference/log_buckets.h"
 #include "posgauge/schemes/deberta.h"
 
 namespace posgauge::deberta {
 
-/// The smallest distance of every row beside that of distance 0, ascending, [span], or [span + 1]
-/// where those beyond max_position - 1 have one of their own. With buckets, distance n > mid is in
-/// row mid + c + 1 or above if and only if n^E > (max_position - 1)^c mid^(E - c), E = mid - 1:
-/// whole numbers, so that max_position - 1, where the logarithm is a whole number of steps, is
-/// decided. Cached by parameters.
-const std::vector<int64_t>& FirstDistances(const Params& params);
+/// The smallest distance of every row beside that of distance 0 (reference/log_buckets.h), [span],
+/// or [span + 1] where those beyond max_position - 1 have one of their own. With buckets, row mid +
+/// c + 1 begins beyond mid ((max_position - 1)/mid)^(c/(mid - 1)).
+inline const std::vector<int64_t>& FirstDistances(const Params& params) {
+  const int64_t last = params.max_position - 1, mid = params.position_buckets / 2;
+  const bool logarithmic = params.position_buckets > 0;
+  return posgauge::FirstDistances(LogBuckets{.exact = logarithmic ? mid : last,
+                                             .farthest = last,
+                                             .steps = logarithmic ? mid - 1 : 0,
+                                             .beyond = true,
+                                             .far = !logarithmic || params.far == Far::bucket});
+}
 
 template <class R>
 class Head {

@@ -1,15 +1,20 @@
 #pragma once
 
 #include "posgauge/reference/attention.h"
+#include "posgauge/reference/log_buckets.h"
 #include "posgauge/schemes/t5.h"
 
 namespace posgauge::t5 {
 
-/// The smallest distance of every bucket of one direction, ascending; buckets that no distance
-/// reaches have that of the next. Distance n >= m is in bucket m + k or above if and only if
-/// n^E m^k >= max_distance^k m^E, m the exact buckets and E the others: whole numbers, so that the
-/// ties of the logarithms are decided. Cached by parameters.
-const std::vector<int64_t>& FirstDistances(const Params& params);
+/// The smallest distance of every bucket of one direction (reference/log_buckets.h): of its
+/// buckets, m are exact, and E others begin at m (max_distance/m)^(k/E).
+inline const std::vector<int64_t>& FirstDistances(const Params& params) {
+  const int64_t exact = params.ExactBuckets();
+  return posgauge::FirstDistances(LogBuckets{.exact = exact,
+                                             .farthest = params.max_distance,
+                                             .steps = params.DirectionBuckets() - exact,
+                                             .beyond = false});
+}
 
 /// bias = table[bucket(j - i)][head].
 template <class R>

@@ -199,14 +199,22 @@ TEST(ModelConfig, LongRopeMagnitudesOfTheRegimesAndFactors) {
 
 TEST(ModelConfig, TheModelDecidesWhichPairsCountWhichAxis) {
   const json block = {{"rope_type", "default"}, {"mrope_section", {22, 22, 20}}};
-  const auto order = [&](const std::string& model_type, const ConfigOverrides& overrides = {}) {
+  const auto order = [&](const std::string& model_type) {
     const json changes = {{"model_type", model_type}, {"rope_scaling", block}};
-    return std::get<mrope::Params>(Only(ReadLlama(changes, overrides))).order;
+    return std::get<mrope::Params>(Only(ReadLlama(changes))).order;
   };
   EXPECT_EQ(order("qwen2_vl"), mrope::Order::contiguous);
   EXPECT_EQ(order("qwen3_vl_text"), mrope::Order::interleaved);
   EXPECT_EQ(order("ernie4_5_vl_moe_text"), mrope::Order::ernie);
-  EXPECT_EQ(order("of_tomorrow", {.pairing = Pairing::half}), mrope::Order::contiguous);
+  const json untold = {{"model_type", "of_tomorrow"}, {"rope_scaling", block}};
+  EXPECT_EQ(LlamaRefusal(untold, {.pairing = Pairing::half, .length = {}}),
+            "config.json: rope_scaling.mrope_interleaved is missing, and model_type "
+            "\"of_tomorrow\" is not known: true or false tells which pairs count which axis");
+  json contiguous = block;
+  contiguous["mrope_interleaved"] = false;
+  EXPECT_EQ(Only(ReadLlama({{"model_type", "of_tomorrow"}, {"rope_scaling", contiguous}},
+                           {.pairing = Pairing::half})),
+            Scheme(mrope::Params{.rotary = {}, .section = {22, 22, 20}}));
   json interleaved = block;
   interleaved["mrope_interleaved"] = true;
   const ModelConfig unknown = ReadLlama(

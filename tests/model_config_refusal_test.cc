@@ -290,6 +290,41 @@ TEST(ConfigRefusal, UnknownModelsThatMixLayerKinds) {
             "\"bespoke\" is not known: which of them rotate, and how, is not in the config");
 }
 
+// Keys of a model's own code: none is read beside another, nor where layers differ.
+TEST(ConfigRefusal, SchemesOfAModelsOwnCodeStandAlone) {
+  const json chunks = {{"dual_chunk_attention_config", {{"chunk_size", 64}, {"local_size", 8}}}};
+  const json dynamic = {{"model_type", "qwen"}, {"use_dynamic_ntk", true}, {"seq_length", 8192}};
+  const json axes = {{"model_type", "ernie4_5_moe_vl"}, {"rope_3d", true}, {"freq_allocation", 20}};
+  const ConfigOverrides at_length = {.pairing = {}, .length = 16384};
+  const auto refusal = [&](json changes, const json& more) {
+    changes.update(more);
+    return LlamaRefusal(changes, at_length);
+  };
+  const json kinds = {{"rope_parameters", {{"full_attention", {{"rope_theta", 1e4}}}}}};
+  const json local = {{"rope_local_base_freq", 1e4}};
+  for (const auto& [key, config] :
+       {std::pair("dual_chunk_attention_config", chunks), std::pair("use_dynamic_ntk", dynamic),
+        std::pair("rope_3d", axes)}) {
+    EXPECT_EQ(refusal(config, json::object()).substr(0, 7), "read as") << key;
+    for (const json& layers : {kinds, local}) {
+      EXPECT_EQ(refusal(config, layers),
+                fmt::format("config.json: {} is not supported with a block for each kind of layer "
+                            "or a local base",
+                            key));
+    }
+  }
+  // Gemma 3's code has a local base, whatever the config says.
+  EXPECT_EQ(refusal(chunks, {{"model_type", "gemma3_text"}}),
+            "config.json: dual_chunk_attention_config is not supported with a block for each kind "
+            "of layer or a local base");
+  const std::string both = " both say how positions turn: keep one";
+  EXPECT_EQ(refusal(chunks, dynamic),
+            "config.json: dual_chunk_attention_config and use_dynamic_ntk" + both);
+  EXPECT_EQ(refusal(dynamic, {{"rope_3d", true}}),
+            "config.json: use_dynamic_ntk and rope_3d" + both);
+  EXPECT_EQ(refusal(chunks, axes), "config.json: dual_chunk_attention_config and rope_3d" + both);
+}
+
 TEST(ConfigRefusal, WordsAboutRotationAreWholeWords) {
   EXPECT_EQ(Only(ReadLlama({{"property", 1}, {"europe", true}})), Scheme(rope::Params{}));
 }

@@ -151,6 +151,39 @@ TEST(UnrotatedConfig, DebertaHasBucketsAndTermsAsItsKeysSay) {
             "has no positions");
 }
 
+// DebertaV2Config splits a string at "|", in lower case and without spaces.
+TEST(UnrotatedConfig, DebertaNamesItsTermsInAStringOrAList) {
+  json config = {{"model_type", "deberta-v2"}, {"hidden_size", 768},
+                 {"num_attention_heads", 12},  {"max_position_embeddings", 512},
+                 {"relative_attention", true}, {"position_biased_input", false}};
+  const std::string none = "pos_att_type names neither c2p nor p2c: scores hold content alone";
+  const auto expect = [&](const json& value, bool c2p, bool p2c) {
+    config["pos_att_type"] = value;
+    const ModelConfig model = Read(config.dump());
+    const auto& params = std::get<deberta::Params>(Only(model));
+    EXPECT_EQ(params.c2p, c2p) << value;
+    EXPECT_EQ(params.p2c, p2c) << value;
+    EXPECT_EQ(HasNote(model, none), !c2p && !p2c) << value;
+  };
+  expect("c2p|p2c", true, true);
+  expect("C2P | p2c", true, true);
+  expect("p2c", false, true);
+  expect({"p2c", "c2p"}, true, true);
+  for (const json& nothing : {json(nullptr), json(""), json::array()}) {
+    expect(nothing, false, false);
+  }
+  const auto refusal = [&](const json& value) {
+    config["pos_att_type"] = value;
+    return Refusal(config.dump());
+  };
+  const std::string supported = " is not supported; supported: c2p, p2c";
+  EXPECT_EQ(refusal("c2p|p2p"), "config.json: pos_att_type \"p2p\"" + supported);
+  EXPECT_EQ(refusal({"c2p", "p2pc2p"}), "config.json: pos_att_type \"p2pc2p\"" + supported);
+  EXPECT_EQ(refusal("c2p,p2c"), "config.json: pos_att_type \"c2p,p2c\"" + supported);
+  EXPECT_EQ(refusal(3), "config.json: pos_att_type must be a string or a list of strings, got 3");
+  EXPECT_EQ(refusal({3}), "config.json: pos_att_type[0] must be a string, got 3");
+}
+
 TEST(UnrotatedConfig, XposOfTorchscale) {
   json config = {{"decoder_attention_heads", 12},
                  {"decoder_embed_dim", 768},

@@ -37,6 +37,13 @@ TEST(VisionConfig, MaeAddsWavesInEncoderAndDecoder) {
   ASSERT_EQ(model.groups.size(), 2u);
   EXPECT_EQ(model.groups[0].scheme, Scheme(sincos2d::Params{.prefix = 1}));
   EXPECT_EQ(model.groups[1].scheme, Scheme(sincos2d::Params{.width = 256, .prefix = 1}));
+  EXPECT_FALSE(HasNote(model, "decoder_hidden_size"));
+  config.erase("decoder_hidden_size");
+  const ModelConfig silent = Read(config.dump());
+  EXPECT_EQ(silent.groups.at(1).scheme, Scheme(sincos2d::Params{.width = 512, .prefix = 1}));
+  EXPECT_TRUE(HasNote(silent,
+                      "decoder_hidden_size is not in the config: 512 is what model_type vit_mae "
+                      "fills in"));
 }
 
 TEST(VisionConfig, AVisionPartIsAGroupOfItsOwn) {
@@ -82,6 +89,60 @@ TEST(VisionConfig, TowersOfQwenHaveRowsFirst) {
   odd["hidden_size"] = 1296;
   EXPECT_EQ(Refusal(odd.dump()),
             "config.json: hidden_size must be a multiple of 4 times num_heads 16, got 1296");
+}
+
+TEST(VisionConfig, ATableThatIsResampledAsksForTheImagesGrid) {
+  const std::string asks =
+      "the table is resampled to the image's grid, which no config holds: give --set target_h=N "
+      "--set target_w=N";
+  json qwen = Tower("qwen3_vl");
+  qwen["num_position_embeddings"] = 2304;
+  json glm = Tower("glm4v");
+  glm.update({{"image_size", 336}, {"patch_size", 14}});
+  for (const json& config : {qwen, glm, Patches("dinov2", 518, 14)}) {
+    EXPECT_TRUE(HasNote(Read(config.dump()), asks)) << config["model_type"];
+  }
+}
+
+// As of the part about text.
+TEST(VisionConfig, TheBaseOfATowerIsFilledInAloudAndNeverAGuess) {
+  for (const std::string model_type : {"llama4_vision_model", "pixtral"}) {
+    SCOPED_TRACE(model_type);
+    const auto with = [&](const json& changes) {
+      json config = Patches(model_type, 336, 14);
+      config.update(changes);
+      return config.dump();
+    };
+    const auto base = [&](const json& changes) {
+      return std::get<axial::Params>(Read(with(changes)).groups.at(0).scheme).rotary.base;
+    };
+    const std::string filled_in =
+        "rope_theta is not in the config: 10000 is what model_type " + model_type + " fills in";
+    EXPECT_EQ(base(json::object()), 10000);
+    EXPECT_TRUE(HasNote(Read(with(json::object())), filled_in));
+    EXPECT_EQ(base({{"rope_theta", 500}}), 500);
+    EXPECT_FALSE(HasNote(Read(with({{"rope_theta", 500}})), "fills in"));
+    const auto block = [](const json& value) { return json{{"rope_parameters", value}}; };
+    EXPECT_EQ(base(block({{"rope_type", "default"}, {"rope_theta", 500}})), 500);
+    json both = block({{"rope_theta", 500}, {"partial_rotary_factor", 1}});
+    both["rope_theta"] = 500;
+    EXPECT_EQ(base(both), 500);
+    both["rope_theta"] = 1e4;
+    EXPECT_EQ(Refusal(with(both)),
+              "config.json: rope_parameters.rope_theta 500 and rope_theta 10000 disagree, and "
+              "frameworks differ on which counts: keep one");
+    EXPECT_EQ(Refusal(with(block({{"rope_type", "linear"}, {"factor", 2}}))),
+              "config.json: rope_parameters.rope_type \"linear\" is not supported in a vision "
+              "tower; supported: default");
+    EXPECT_EQ(Refusal(with(block({{"rope_type", "default"}, {"factor", 2}}))),
+              "config.json: rope_parameters.factor is not understood for rope type 'default' and "
+              "may change the rotation; it reads rope_theta");
+    EXPECT_EQ(Refusal(with(block({{"partial_rotary_factor", 0.5}}))),
+              "config.json: rope_parameters.partial_rotary_factor must be 1 in a vision tower, "
+              "which turns whole heads, got 0.5");
+    EXPECT_EQ(Refusal(with({{"rope_scaling", {{"type", "linear"}, {"factor", 2}}}})),
+              "config.json: rope_scaling is not supported: a vision tower is not scaled");
+  }
 }
 
 TEST(VisionConfig, AxesOfFluxAreReadOrFilledIn) {

@@ -147,11 +147,16 @@ Scheme ReadProportional(const Section& block, const Rotary& rotary, Notes& notes
 }
 
 // Which pairs count which axis: the model's code decides, and Qwen3-VL's configs say it again.
-mrope::Order OrderOf(const Section& block, const ModelType* type) {
+mrope::Order OrderOf(const Section& block, const RopeContext& context) {
   constexpr std::string_view kKey = "mrope_interleaved";
   const auto stated = block.Find<bool>(kKey);
+  const ModelType* type = context.type;
   if (!type) {
-    return stated.value_or(false) ? mrope::Order::interleaved : mrope::Order::contiguous;
+    Require(stated.has_value(),
+            "{} is missing, and model_type {} is not known: true or false tells which pairs count "
+            "which axis",
+            block.Name(kKey), Shown(context.config.Find<std::string>("model_type").value_or("")));
+    return *stated ? mrope::Order::interleaved : mrope::Order::contiguous;
   }
   Require(!stated || *stated == (type->order == mrope::Order::interleaved),
           "{} is {}, but model_type {} has the order {}", block.Name(kKey), stated.value_or(false),
@@ -178,7 +183,7 @@ Scheme ReadMrope(const Section& block, const std::string& word, const Rotary& ro
             {"original_max_position_embeddings"}, notes);
   mrope::Params params{.rotary = rotary,
                        .section = block.Get<std::vector<int64_t>>("mrope_section"),
-                       .order = OrderOf(block, context.type)};
+                       .order = OrderOf(block, context)};
   notes.emplace_back(
       "positions are (time, height, width); a token of text has one number on all three");
   if (LeavesPairsToTime(params)) {

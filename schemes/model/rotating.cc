@@ -12,6 +12,11 @@ namespace {
 
 using nlohmann::json;
 
+// Keys beside the block that ask for a scheme of the model's own code.
+constexpr std::string_view kDualChunk = "dual_chunk_attention_config";
+constexpr std::string_view kDynamicNtk = "use_dynamic_ntk";
+constexpr std::string_view kRope3d = "rope_3d";
+
 // The block that scales: rope_parameters, or rope_scaling as older configs have it. `kinds` where
 // the config has one for each kind of layer.
 struct Blocks {
@@ -86,8 +91,23 @@ struct Reader {
     model.groups.push_back({std::move(kind), std::move(indices), scheme});
   }
 
-  // One block for all layers.
-  void ReadFlat(const std::optional<Section>& block, Pairing pairing) {
+  // The key of these that the config has; empty for none.
+  std::string_view OwnScheme() const {
+    const auto keys = {std::pair(kDualChunk, config.Has(kDualChunk)),
+                       std::pair(kDynamicNtk, HasQwenNtk(config)),
+                       std::pair(kRope3d, config.Find<bool>(kRope3d).value_or(false))};
+    std::string_view own;
+    for (const auto& [key, is_there] : keys) {
+      if (!is_there) continue;
+      Require(own.empty(), "{} and {} both say how positions turn: keep one", config.Name(own),
+              config.Name(key));
+      own = key;
+    }
+    return own;
+  }
+
+  // One block for all layers, or the scheme of the key `own`.
+  void ReadFlat(const std::optional<Section>& block, std::string_view own, Pairing pairing) {
     const std::vector<std::string> kinds = layers.RotatingKinds();
     Require(type != nullptr || kinds.size() < 2,
             "{} mixes {} and model_type {} is not known: which of them rotate, and how, is not in "
@@ -96,11 +116,10 @@ struct Reader {
     const double base = ReadBase(config, block, /*nested=*/false, type, model.notes);
     const Rotary rotary = Layout(block, pairing, base);
     AddGroup("all", layers.Rotating(),
-             config.Has("dual_chunk_attention_config") ? ReadDualChunk(block, rotary)
-             : HasQwenNtk(config)                      ? ReadQwenNtk(block, rotary)
-             : config.Find<bool>("rope_3d").value_or(false)
-                 ? ReadErnie3d(block, rotary)
-                 : ReadRopeBlock(block, rotary, Context(false), model.notes));
+             own == kDualChunk    ? ReadDualChunk(block, rotary)
+             : own == kDynamicNtk ? ReadQwenNtk(block, rotary)
+             : own == kRope3d     ? ReadErnie3d(block, rotary)
+                                  : ReadRopeBlock(block, rotary, Context(false), model.notes));
   }
 
   // ERNIE 4.5 VL's own config: freq_allocation pairs count time, the others height and width in
@@ -112,8 +131,8 @@ struct Reader {
     Require(type && type->order == mrope::Order::ernie,
             "{} is not understood for a model_type other than ernie4_5_moe_vl, whose own code has "
             "it",
-            config.Name("rope_3d"));
-    Require(!block, "{} and a rope block without mrope_section: keep one", config.Name("rope_3d"));
+            config.Name(kRope3d));
+    Require(!block, "{} and a rope block without mrope_section: keep one", config.Name(kRope3d));
     const auto time = config.Get<int64_t>("freq_allocation");
     const int64_t others = rotary.Pairs() - time;
     Require(time >= 0 && others >= 0 && others % 2 == 0,
@@ -127,14 +146,13 @@ struct Reader {
 
   // Qwen2.5-1M: rotary scores of positions in chunks; vLLM's dual_chunk_flash_attn.py.
   Scheme ReadDualChunk(const std::optional<Section>& block, const Rotary& rotary) {
-    constexpr std::string_view kKey = "dual_chunk_attention_config";
-    const Section chunks = config.GetSection(kKey);
+    const Section chunks = config.GetSection(kDualChunk);
     Require(!block, "{} and the rope block both say how positions turn: keep one",
-            config.Name(kKey));
+            config.Name(kDualChunk));
     Require(model.num_attention_heads.has_value(), "{} is missing",
             config.Name("num_attention_heads"));
     Require(rotary.rotary_offset == 0, "{} with latent attention is not supported",
-            config.Name(kKey));
+            config.Name(kDualChunk));
     if (const auto original = chunks.Find<int64_t>("original_max_position_embeddings")) {
       model.notes.push_back(fmt::format(
           "{} {}: vLLM also multiplies queries by max(1, 1 + 0.1 ln(length/{})), which is outside "
@@ -155,15 +173,14 @@ struct Reader {
 
   // Qwen-1's own code: get_ntk_alpha, by the current length over seq_length.
   Scheme ReadQwenNtk(const std::optional<Section>& block, const Rotary& rotary) {
-    constexpr std::string_view kKey = "use_dynamic_ntk";
-    Require(!block, "{} and the rope block both scale: keep one", config.Name(kKey));
+    Require(!block, "{} and the rope block both scale: keep one", config.Name(kDynamicNtk));
     const auto trained = config.Get<int64_t>("seq_length");
     RequireLength(config.Name("seq_length"), trained);
     Require(overrides.length.has_value(),
             "{} depends on the current length in tokens: give --length N (largest position + 1)",
-            config.Name(kKey));
+            config.Name(kDynamicNtk));
     model.notes.push_back(fmt::format("{} is read for a current length of {} tokens",
-                                      config.Name(kKey), *overrides.length));
+                                      config.Name(kDynamicNtk), *overrides.length));
     return ntk::Params{.rotary = rotary,
                        .form = ntk::Form::qwen,
                        .trained_length = trained,
@@ -225,21 +242,23 @@ struct Reader {
     const Blocks blocks = ReadBlocks(config);
     const bool local = config.Has("rope_local_base_freq") || config.Has("local_rope_theta") ||
                        (type && type->rule == LayerRule::local_base);
+    const std::string_view own = OwnScheme();
+    Require(own.empty() || (blocks.kinds.empty() && !local),
+            "{} is not supported with a block for each kind of layer or a local base",
+            config.Name(own));
     if (!blocks.kinds.empty()) {
       ReadNested(blocks.kinds, pairing.pairing);
     } else if (local) {
       ReadLocalAndGlobal(blocks.flat, pairing.pairing);
     } else {
-      ReadFlat(blocks.flat, pairing.pairing);
+      ReadFlat(blocks.flat, own, pairing.pairing);
     }
   }
 };
 
 }  // namespace
 
-bool HasQwenNtk(const Section& config) {
-  return config.Find<bool>("use_dynamic_ntk").value_or(false);
-}
+bool HasQwenNtk(const Section& config) { return config.Find<bool>(kDynamicNtk).value_or(false); }
 
 void ReadRotating(const Section& config, const ModelType* type, const ConfigOverrides& overrides,
                   const Layers& layers, ModelConfig& model) {

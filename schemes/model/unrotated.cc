@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <sstream>
 
 #include "posgauge/schemes/model/added_rows.h"
 #include "posgauge/schemes/model/model_type.h"
@@ -169,12 +171,32 @@ Groups ReadXlnet(const Section& config, Notes& notes) {
                   Shown(std::string(model_type))));
 }
 
-// "c2p|p2c", or a list of both words.
-bool HasTerm(const Section& config, std::string_view term) {
+// The terms besides content that a string "c2p|p2c" or a list of both words names; of a string, as
+// DebertaV2Config splits it: in lower case, without the spaces around.
+std::vector<std::string> TermsOf(const Section& config) {
   constexpr std::string_view kKey = "pos_att_type";
-  if (!config.Has(kKey)) return false;
-  const auto names = config.Json()[kKey].dump();
-  return names.find(term) != names.npos;
+  std::vector<std::string> terms;
+  if (!config.Has(kKey)) return terms;
+  const nlohmann::json& value = *config.Json().find(kKey);
+  if (value.is_array()) {
+    terms = config.Get<std::vector<std::string>>(kKey);
+  } else {
+    Require(value.is_string(), "{} must be a string or a list of strings, got {}",
+            config.Name(kKey), Shown(value));
+    std::istringstream text(value.get<std::string>());
+    for (std::string term; std::getline(text, term, '|');) {
+      term.erase(0, term.find_first_not_of(' '));
+      term.erase(term.find_last_not_of(' ') + 1);
+      for (char& letter : term)
+        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
+      terms.push_back(term);
+    }
+  }
+  for (const std::string& term : terms) {
+    Require(term == "c2p" || term == "p2c", "{} {} is not supported; supported: c2p, p2c",
+            config.Name(kKey), Shown(term));
+  }
+  return terms;
 }
 
 // models/deberta_v2/modeling_deberta_v2.py, DisentangledSelfAttention; models/deberta has no
@@ -184,12 +206,17 @@ Groups ReadDeberta(const Section& config, Notes& notes) {
   const auto rows = config.Get<int64_t>("max_position_embeddings");
   Groups groups;
   if (config.Find<bool>("relative_attention").value_or(false)) {
+    const std::vector<std::string> terms = TermsOf(config);
+    if (terms.empty()) {
+      notes.push_back(fmt::format("{} names neither c2p nor p2c: scores hold content alone",
+                                  config.Name("pos_att_type")));
+    }
     deberta::Params params{
         .attention = ReadAttention(config, {"num_attention_heads"}, {"hidden_size"}),
         .position_buckets = 0,
         .max_position = config.Find<int64_t>("max_relative_positions").value_or(-1),
-        .c2p = HasTerm(config, "c2p"),
-        .p2c = HasTerm(config, "p2c"),
+        .c2p = std::find(terms.begin(), terms.end(), "c2p") != terms.end(),
+        .p2c = std::find(terms.begin(), terms.end(), "p2c") != terms.end(),
         .far = deberta::Far::bucket};
     params.attention.causal = false;
     if (params.max_position < 1) params.max_position = rows;

@@ -5,6 +5,9 @@
 #include <cmath>
 
 #include "posgauge/schemes/base/domain.h"
+#include "posgauge/schemes/model/rope_block.h"
+#include "posgauge/schemes/model/rope_keys.h"
+#include "posgauge/schemes/model/rotary_layout.h"
 
 namespace posgauge {
 
@@ -62,6 +65,12 @@ void NoteOtherSizes(Notes& notes) {
       "resampled, which is the scheme resampled");
 }
 
+void NoteTarget(Notes& notes) {
+  notes.emplace_back(
+      "the table is resampled to the image's grid, which no config holds: give --set target_h=N "
+      "--set target_w=N");
+}
+
 // models/vit/modeling_vit.py, models/clip/modeling_clip.py: a class token before the patches.
 Groups ReadVit(const Section& config, Notes& notes) {
   NoteOtherSizes(notes);
@@ -85,10 +94,10 @@ Groups ReadSiglip(const Section& config, Notes& notes) {
 // filter is antialiased.
 Groups ReadResampled(const Section& config, Notes& notes, bool antialias) {
   const int64_t grid = GridOf(config);
+  NoteTarget(notes);
   notes.emplace_back(
-      "the table is resampled to the image's grid, which no config holds: give --set target_h=N "
-      "--set target_w=N; the authors' code adds offset 0.1 to the target's size in releases "
-      "without registers, transformers does not");
+      "the authors' code adds offset 0.1 to the target's size in releases without registers, "
+      "transformers does not");
   return Added(resampled::Params{.width = GetPositive(config, "hidden_size"),
                                  .grid_h = grid,
                                  .grid_w = grid,
@@ -106,13 +115,19 @@ Groups ReadDinov2WithRegisters(const Section& config, Notes& notes) {
 
 // get_2d_sincos_pos_embed of models/vit_mae/modeling_vit_mae.py, in encoder and decoder; a row of
 // zeros for the class token.
-Groups ReadMae(const Section& config, Notes&) {
+Groups ReadMae(const Section& config, Notes& notes) {
+  constexpr std::string_view kDecoderWidth = "decoder_hidden_size";
   const int64_t grid = GridOf(config);
   sincos2d::Params encoder{
       .width = GetPositive(config, "hidden_size"), .grid_h = grid, .grid_w = grid, .prefix = 1};
   sincos2d::Params decoder = encoder;
-  decoder.width = config.Has("decoder_hidden_size") ? GetPositive(config, "decoder_hidden_size")
-                                                    : 512;  // ViTMAEConfig
+  if (config.Has(kDecoderWidth)) {
+    decoder.width = GetPositive(config, kDecoderWidth);
+  } else {
+    decoder.width = 512;  // ViTMAEConfig
+    notes.push_back(fmt::format("{} is not in the config: {} is what model_type vit_mae fills in",
+                                config.Name(kDecoderWidth), decoder.width));
+  }
   return {{"encoder", {}, encoder}, {"decoder", {}, decoder}};
 }
 
@@ -128,11 +143,22 @@ axial::Params AxialOf(const Section& config, std::string_view width_key, std::st
           .section = {head_dim / 4, head_dim / 4}};
 }
 
-// Where newer configs have it in a block.
-double BaseOf(const Section& config, double if_none) {
+// Newer configs have it in a block, which scales nothing.
+double BaseOf(const Section& config, const ModelType& type, Notes& notes) {
+  constexpr std::string_view kPart = "partial_rotary_factor";
+  Require(!config.Has("rope_scaling"), "{} is not supported: a vision tower is not scaled",
+          config.Name("rope_scaling"));
   const auto block = config.FindSection("rope_parameters");
-  const auto inside = block ? block->Find<double>("rope_theta") : std::nullopt;
-  return inside ? *inside : config.Find<double>("rope_theta").value_or(if_none);
+  if (block) {
+    const std::string word = RopeTypeOf(*block);
+    Require(word == "default", "{} {} is not supported in a vision tower; supported: default",
+            block->Name(block->FirstOf({"rope_type", "type"})), Shown(word));
+    Require(block->Find<double>(kPart).value_or(1) == 1,
+            "{} must be 1 in a vision tower, which turns whole heads, got {}", block->Name(kPart),
+            block->Find<double>(kPart).value_or(1));
+    CheckKeys(*block, word, {"rope_theta"}, {}, notes);
+  }
+  return ReadBase(config, block, /*nested=*/false, &type, notes);
 }
 
 // VisionRotaryEmbedding of models/qwen2_vl, whose config calls the tower's width embed_dim and the
@@ -150,6 +176,7 @@ Groups ReadQwen3Vl(const Section& config, Notes& notes) {
   const auto grid = static_cast<int64_t>(std::lround(std::sqrt(static_cast<double>(rows))));
   Require(grid * grid == rows, "{} must be a square, got {}",
           config.Name("num_position_embeddings"), rows);
+  NoteTarget(notes);
   groups.push_back({"vision_table",
                     {},
                     resampled::Params{.width = GetPositive(config, "hidden_size"),
@@ -164,9 +191,10 @@ Groups ReadQwen3Vl(const Section& config, Notes& notes) {
 }
 
 // models/glm4v: the table is read by grid_sample, bicubic.
-Groups ReadGlm4v(const Section& config, Notes&) {
+Groups ReadGlm4v(const Section& config, Notes& notes) {
   const int64_t grid = GridOf(config);
   Groups groups = Added(AxialOf(config, "hidden_size", "num_heads", Pairing::half));
+  NoteTarget(notes);
   groups.push_back({"vision_table",
                     {},
                     resampled::Params{.width = GetPositive(config, "hidden_size"),
@@ -181,9 +209,9 @@ Groups ReadGlm4v(const Section& config, Notes&) {
 // meta-llama/llama-models models/llama4/vision/encoder.py: columns first, both counted from 1; the
 // class token, which comes last, does not turn.
 Groups ReadLlama4(const Section& config, Notes& notes) {
-  axial::Params params =
-      AxialOf(config, "hidden_size", "num_attention_heads", Pairing::interleaved);
-  params.rotary.base = BaseOf(config, 10000);
+  constexpr ModelType kType{.name = "llama4_vision_model", .pairing = Pairing::interleaved};
+  axial::Params params = AxialOf(config, "hidden_size", "num_attention_heads", kType.pairing);
+  params.rotary.base = BaseOf(config, kType, notes);
   notes.emplace_back(
       "positions are (column, row) of patches counted from 1; the class token has (0, 0)");
   Groups groups = Added(params);
@@ -193,9 +221,10 @@ Groups ReadLlama4(const Section& config, Notes& notes) {
 
 // models/pixtral/modeling_pixtral.py: rows have the even frequencies of one series, columns the
 // odd.
-Groups ReadPixtral(const Section& config, Notes&) {
-  axial::Params params = AxialOf(config, "hidden_size", "num_attention_heads", Pairing::half);
-  params.rotary.base = BaseOf(config, 10000);
+Groups ReadPixtral(const Section& config, Notes& notes) {
+  constexpr ModelType kType{.name = "pixtral", .pairing = Pairing::half};
+  axial::Params params = AxialOf(config, "hidden_size", "num_attention_heads", kType.pairing);
+  params.rotary.base = BaseOf(config, kType, notes);
   params.frequency_index = axial::FrequencyIndex::alternating;
   return Added(params);
 }
