@@ -1,5 +1,6 @@
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "posgauge/fast/bias.h"
@@ -12,16 +13,13 @@ inline fast::RowsBy BiasRowsBy(const Params&) { return fast::RowsBy::query_and_k
 
 /// Rows of the table.
 inline fast::FillBuckets Buckets(const Params& params) {
-  return [places = fast::TokenPlaces(params.window)](double query, const double* keys, size_t count,
-                                                     double* buckets) {
-    const int64_t from = places[static_cast<size_t>(query)] + places.back();
-    for (size_t j = 0; j < count; ++j) {
-      buckets[j] = static_cast<double>(from - places[static_cast<size_t>(keys[j])]);
-    }
+  return [number = fast::OffsetNumber(params.window)](double query, const double* keys,
+                                                      size_t count, double* buckets) {
+    for (size_t j = 0; j < count; ++j) buckets[j] = static_cast<double>(number(query, keys[j]));
   };
 }
 
-/// The table's entry of an offset, as it is.
+/// The head's column of the table.
 template <class T>
 fast::FillBiasRow<T> FastBias(const Params& params, const fast::WeightValues<T>& weights,
                               int64_t head) {
@@ -30,12 +28,7 @@ fast::FillBiasRow<T> FastBias(const Params& params, const fast::WeightValues<T>&
   for (int64_t offset = 0; offset < params.window.Offsets(); ++offset) {
     of_head.push_back(table[static_cast<size_t>(offset * params.attention.heads + head)]);
   }
-  return [of_head, places = fast::TokenPlaces(params.window)](const fast::BiasRow<T>& row) {
-    const int64_t from = places[static_cast<size_t>(row.query)] + places.back();
-    for (size_t j = 0; j < row.keys; ++j) {
-      row.out[j] = of_head[static_cast<size_t>(from - places[static_cast<size_t>(row.key[j])])];
-    }
-  };
+  return fast::BiasByOffset<T>(params.window, std::move(of_head));
 }
 
 }  // namespace posgauge::swin

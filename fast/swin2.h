@@ -58,13 +58,7 @@ std::vector<T> BiasTable(const Params& params, const fast::WeightValues<T>& weig
 template <class T>
 fast::FillBiasRow<T> FastBias(const Params& params, const fast::WeightValues<T>& weights,
                               int64_t head) {
-  return [table = BiasTable(params, weights, head),
-          places = fast::TokenPlaces(params.window)](const fast::BiasRow<T>& row) {
-    const int64_t from = places[static_cast<size_t>(row.query)] + places.back();
-    for (size_t j = 0; j < row.keys; ++j) {
-      row.out[j] = table[static_cast<size_t>(from - places[static_cast<size_t>(row.key[j])])];
-    }
-  };
+  return fast::BiasByOffset<T>(params.window, BiasTable(params, weights, head));
 }
 
 /// <q, k> / |q| / |k|: a dot product errs by d u of the sum of magnitudes, a norm by (d/2 + 1) u of
@@ -73,25 +67,29 @@ template <class T>
 fast::Scoring<T> FastScoring(const Params& params, const fast::WeightValues<T>& weights,
                              int64_t head) {
   const auto width = static_cast<size_t>(params.attention.head_dim);
-  const auto norm = [width](const T* row) {
-    T squares = 0;
-    fast::DotRows(row, &row, width, 1, &squares);
-    return std::max(std::sqrt(squares), static_cast<T>(1e-12));
+  const auto norms_of = [width](const std::vector<const T*>& rows, T* norms) {
+    fast::DotPairs(rows.data(), rows.data(), width, rows.size(), norms);
+    for (size_t i = 0; i < rows.size(); ++i) {
+      norms[i] = std::max(std::sqrt(norms[i]), static_cast<T>(1e-12));
+    }
   };
   const T tau = weights.find("tau")->second[static_cast<size_t>(head)];
   const T scale = std::exp(std::min(tau, std::log(T{100})));
   const auto norms = std::make_shared<std::vector<T>>();
   fast::Scoring<T> scoring;
   scoring.take_keys = [=](const fast::KeyRows<T>& keys) {
-    norms->resize(keys.positions.size());
-    for (size_t j = 0; j < norms->size(); ++j) (*norms)[j] = norm(keys.k + j * width);
+    std::vector<const T*> rows(keys.positions.size());
+    for (size_t j = 0; j < rows.size(); ++j) rows[j] = keys.k + j * width;
+    norms->resize(rows.size());
+    norms_of(rows, norms->data());
   };
   scoring.score = [=, fill = FastBias<T>(params, weights, head),
                    bias = std::vector<T>()](const fast::ScoredRow<T>& row) mutable {
     const size_t keys = row.keys.size();
     bias.resize(keys);
     fill({row.query, nullptr, row.keys.data(), keys, bias.data()});
-    const T of_query = norm(row.q);
+    T of_query = 0;
+    norms_of({row.q}, &of_query);
     for (size_t j = 0; j < keys; ++j) {
       row.scores[j] = row.scores[j] / of_query / (*norms)[j] * scale + bias[j];
     }

@@ -48,6 +48,24 @@ TEST(ModelConfig, NestedWithoutLayerTypesLeavesLayersOpen) {
   EXPECT_TRUE(model.groups[0].layers.empty());
 }
 
+TEST(ModelConfig, TheNumberOfLayersHasOneListOfNames) {
+  for (const char* key : {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}) {
+    json named = {{"num_hidden_layers", nullptr}};
+    named[key] = 3;
+    const ModelConfig model = ReadLlama(named);
+    EXPECT_EQ(model.num_hidden_layers, 3) << key;
+    EXPECT_EQ(model.groups.at(0).layers, (std::vector<int64_t>{0, 1, 2})) << key;
+    json bloom = {{"model_type", "bloom"}, {"n_embed", 128}, {"n_head", 2}, {key, 3}};
+    EXPECT_EQ(Read(bloom.dump()).num_hidden_layers, 3) << key;
+    bloom[key] = 65537;
+    EXPECT_EQ(Refusal(bloom.dump()),
+              fmt::format("config.json: {} must be in 1..65536, got 65537", key));
+    bloom[key] = {3, 3};
+    EXPECT_EQ(Refusal(bloom.dump()),
+              fmt::format("config.json: {} must be an integer, got a list", key));
+  }
+}
+
 TEST(ModelConfig, ModernBertGlobalLayersComeFirst) {
   const ModelConfig model = Read(R"({"model_type": "modernbert", "hidden_size": 768,
       "num_attention_heads": 12, "num_hidden_layers": 22, "global_attn_every_n_layers": 3,

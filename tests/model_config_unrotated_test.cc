@@ -69,6 +69,28 @@ TEST(UnrotatedConfig, TransformerXlClampsOffsets) {
           .attention = {.heads = 16, .head_dim = 64}, .model_width = 1024, .clamp_length = 1000}));
 }
 
+TEST(UnrotatedConfig, XlnetReadsClampAndSameLengthAsTransformerXlDoes) {
+  json xlnet = {{"model_type", "xlnet"}, {"n_head", 12},     {"d_model", 768},
+                {"attn_type", "uni"},    {"clamp_len", 100}, {"same_length", true}};
+  const ModelConfig model = Read(xlnet.dump());
+  EXPECT_EQ(Only(model), Scheme(transformer_xl::Params{.attention = {.heads = 12, .head_dim = 64},
+                                                       .model_width = 768,
+                                                       .clamp_length = 100}));
+  const std::string note = "same_length: every query sees as many keys, which is the mask's affair";
+  EXPECT_TRUE(HasNote(model, note));
+  const json older = {
+      {"model_type", "transfo-xl"}, {"n_head", 12},       {"d_head", 64}, {"d_model", 768},
+      {"clamp_len", 100},           {"same_length", true}};
+  EXPECT_EQ(Only(Read(older.dump())), Only(model));
+  EXPECT_TRUE(HasNote(Read(older.dump()), note));
+  xlnet["same_length"] = false;
+  EXPECT_FALSE(HasNote(Read(xlnet.dump()), note));
+  xlnet["attn_type"] = "bi";
+  EXPECT_EQ(Refusal(xlnet.dump()),
+            "config.json: clamp_len is not supported where attn_type is bi: it clamps offsets of "
+            "both signs");
+}
+
 TEST(UnrotatedConfig, MarianHasAllSinesFirst) {
   EXPECT_EQ(Only(Model("opus-mt-en-de")),
             Scheme(sinusoidal::Params{.width = 512,

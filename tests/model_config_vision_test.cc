@@ -220,6 +220,13 @@ TEST(VisionConfig, StagesOfSwinHaveHeadsAndWindowsOfTheirOwn) {
   config["use_absolute_embeddings"] = true;
   EXPECT_EQ(Read(config.dump()).groups.at(2).scheme,
             Scheme(learned::Params{.width = 96, .rows = 100}));
+  json squares = config;
+  squares["image_size"] = {40, 40};
+  squares["patch_size"] = {4, 4};
+  EXPECT_EQ(Refusal(squares.dump()), Refusal(config.dump()));
+  squares["image_size"] = {40, 44};
+  EXPECT_EQ(Refusal(squares.dump()),
+            "config.json: image_size must be one number or two that are equal, got a list");
   config["model_type"] = "swinv2";
   config["pretrained_window_sizes"] = {12, 0};
   const swin2::Params second{

@@ -1,7 +1,8 @@
 #include "posgauge/schemes/model/added_rows.h"
 
-#include <algorithm>
 #include <array>
+
+#include "posgauge/schemes/model/known_type.h"
 
 namespace posgauge {
 
@@ -77,12 +78,7 @@ Groups ReadFairseqTable(const Section& config, Notes& notes) {
                                      .padding_index = padding});
 }
 
-struct Known {
-  std::string_view model_type;
-  Groups (*read)(const Section&, Notes&);
-};
-
-constexpr auto kKnown = std::to_array<Known>({
+constexpr auto kKnown = std::to_array<KnownType>({
     {"bart", ReadOpt},
     {"camembert", ReadRoberta},
     {"distilbert", ReadDistilbert},
@@ -115,9 +111,8 @@ Groups EncoderAndDecoder(Scheme encoder, Scheme decoder) {
 }
 
 Groups ReadAddedRows(const Section& config, std::string_view model_type, Notes& notes) {
-  const auto* known = std::find_if(kKnown.begin(), kKnown.end(),
-                                   [&](const Known& k) { return k.model_type == model_type; });
-  return known == kKnown.end() ? Groups{} : known->read(config, notes);
+  const KnownType* known = FindKnown(kKnown, model_type);
+  return known ? known->read(config, notes) : Groups{};
 }
 
 }  // namespace posgauge

@@ -127,33 +127,23 @@ void AddVision(const Section& whole, std::string_view text_key, ModelConfig& mod
   for (LayerGroup& group : groups) model.groups.push_back(std::move(group));
 }
 
-std::optional<int64_t> ReadCount(const Section& config,
-                                 std::initializer_list<std::string_view> keys, int64_t most) {
-  for (std::string_view key : keys) {
-    if (config.Has(key) && config.Json()[key].is_array()) continue;  // a number a stage (Swin)
-    const auto count = config.Find<int64_t>(key);
-    if (!count) continue;
-    Require(*count >= 1 && *count <= most, "{} must be in 1..{}, got {}", config.Name(key), most,
-            *count);
-    return count;
-  }
-  return std::nullopt;
-}
-
 // Heads and the longest context, where the config or the model's code tells.
 void ReadSizes(const Section& config, const ModelType* type, ModelConfig& model) {
   constexpr int64_t kMostHeads = 65536;
-  model.num_attention_heads =
-      ReadCount(config, {"num_attention_heads", "n_head", "n_heads", "num_heads"}, kMostHeads);
+  const bool staged = config.Has("num_heads") && config.Json()["num_heads"].is_array();  // Swin
+  if (!staged) {
+    model.num_attention_heads =
+        config.FindCount({"num_attention_heads", "n_head", "n_heads", "num_heads"}, kMostHeads);
+  }
   model.num_key_value_heads =
-      ReadCount(config, {"num_key_value_heads", "multi_query_group_num"}, kMostHeads);
+      config.FindCount({"num_key_value_heads", "multi_query_group_num"}, kMostHeads);
   Require(!model.num_attention_heads || !model.num_key_value_heads ||
               *model.num_attention_heads % *model.num_key_value_heads == 0,
           "{} must be a multiple of {} {}, got {}", config.Name("num_attention_heads"),
           config.Name("num_key_value_heads"), model.num_key_value_heads.value_or(0),
           model.num_attention_heads.value_or(0));
   model.max_position =
-      ReadCount(config, {"max_position_embeddings", "n_positions", "seq_length"}, kLargestLength);
+      config.FindCount({"max_position_embeddings", "n_positions", "seq_length"}, kLargestLength);
   if (!model.max_position && type && type->max_position != 0) {
     model.max_position = type->max_position;
     model.notes.push_back(fmt::format(
@@ -166,10 +156,9 @@ void ReadSizes(const Section& config, const ModelType* type, ModelConfig& model)
 void ReadUnrotatedSizes(const Section& config, ModelConfig& model) {
   if (!model.max_position) {
     model.max_position =
-        ReadCount(config, {"max_seq_len", "seq_length", "model_max_length"}, kLargestLength);
+        config.FindCount({"max_seq_len", "seq_length", "model_max_length"}, kLargestLength);
   }
-  model.num_hidden_layers =
-      ReadCount(config, {"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, kLargestLength);
+  model.num_hidden_layers = ReadLayerCount(config);
 }
 
 void KeepFirstOfEach(Notes& notes) {

@@ -20,18 +20,6 @@ bool Contains(const std::array<std::string_view, N>& words, std::string_view wor
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-std::optional<int64_t> ReadCount(const Section& config) {
-  for (std::string_view key : {"num_hidden_layers", "n_layer", "num_layers"}) {
-    const auto count = config.Find<int64_t>(key);
-    if (!count) continue;
-    constexpr int64_t kMost = 65536;  // keeps a typing error from asking for gigabytes
-    Require(*count >= 1 && *count <= kMost, "{} must be in 1..{}, got {}", config.Name(key), kMost,
-            *count);
-    return count;
-  }
-  return std::nullopt;
-}
-
 const nlohmann::json& ListOfLayers(const Section& config, std::string_view key,
                                    const std::optional<int64_t>& count) {
   const nlohmann::json& list = *config.Json().find(key);
@@ -134,6 +122,11 @@ void NoteUnreadKeys(const Section& config, const ModelType* type, const Layers& 
 
 }  // namespace
 
+std::optional<int64_t> ReadLayerCount(const Section& config) {
+  constexpr int64_t kMost = 65536;  // keeps a typing error from asking for gigabytes
+  return config.FindCount({"num_hidden_layers", "n_layer", "n_layers", "num_layers"}, kMost);
+}
+
 bool IsAttention(std::string_view kind) { return Contains(kAttention, kind); }
 
 std::vector<int64_t> Layers::Rotating(const std::string& kind) const {
@@ -171,7 +164,7 @@ std::vector<std::pair<std::string, std::vector<int64_t>>> Layers::Unrotated() co
 }
 
 Layers ReadLayers(const Section& config, const ModelType* type, Notes& notes) {
-  Layers layers{.count = ReadCount(config)};
+  Layers layers{.count = ReadLayerCount(config)};
   layers.kinds = ReadKinds(config, type, layers.count);
   if (!layers.kinds.empty()) layers.count = static_cast<int64_t>(layers.kinds.size());
   layers.rotates = ReadRotates(config, type, layers);

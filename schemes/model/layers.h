@@ -14,6 +14,9 @@ namespace posgauge {
 /// chunked_attention.
 bool IsAttention(std::string_view kind);
 
+/// num_hidden_layers, or an older name of it. Throws ParameterError.
+std::optional<int64_t> ReadLayerCount(const Section& config);
+
 /// The layers of a model as its config has them.
 struct Layers {
   std::optional<int64_t> count = {};    // num_hidden_layers

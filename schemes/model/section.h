@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -60,6 +61,16 @@ class Section {
       if (Has(key)) return key;
     }
     return *keys.begin();
+  }
+
+  /// The first of the keys that is there. Throws ParameterError unless it is in 1..most.
+  std::optional<int64_t> FindCount(std::initializer_list<std::string_view> keys,
+                                   int64_t most) const {
+    const std::string_view key = FirstOf(keys);
+    const auto count = Find<int64_t>(key);
+    Require(!count || (*count >= 1 && *count <= most), "{} must be in 1..{}, got {}", Name(key),
+            most, count.value_or(0));
+    return count;
   }
 
   std::optional<Section> FindSection(std::string_view key) const {

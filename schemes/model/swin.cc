@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "posgauge/schemes/base/domain.h"
+#include "posgauge/schemes/model/patches.h"
 
 namespace posgauge {
 
@@ -27,22 +28,6 @@ std::vector<int64_t> GetList(const Section& config, std::string_view key) {
   return list;
 }
 
-int64_t GetInRange(const Section& config, std::string_view key, int64_t most) {
-  const auto value = config.Get<int64_t>(key);
-  Require(value >= 1 && value <= most, "{} must be in 1..{}, got {}", config.Name(key), most,
-          value);
-  return value;
-}
-
-// Patches of a side of the first stage.
-int64_t PatchesOf(const Section& config) {
-  const int64_t patches = GetInRange(config, "image_size", kLargestWidth) /
-                          GetInRange(config, "patch_size", kLargestWidth);
-  Require(patches >= 1, "{} must be at least {}", config.Name("image_size"),
-          config.Name("patch_size"));
-  return patches;
-}
-
 // Every stage has twice the width and half the patches of the one before; a window is no larger
 // than the stage. models/swin/modeling_swin.py, models/swinv2/modeling_swinv2.py.
 std::vector<Stage> StagesOf(const Section& config) {
@@ -51,7 +36,7 @@ std::vector<Stage> StagesOf(const Section& config) {
   Require(depths.size() == heads.size() && depths.size() <= 8,
           "{} and {} must have as many entries, at most 8, got {} and {}", config.Name("depths"),
           config.Name("num_heads"), depths.size(), heads.size());
-  int64_t width = GetInRange(config, "embed_dim", kLargestWidth), patches = PatchesOf(config);
+  int64_t width = GetPositive(config, "embed_dim"), patches = GridOf(config);
   const auto window = config.Get<int64_t>("window_size");
   std::vector<Stage> stages;
   int64_t layer = 0;
@@ -68,11 +53,11 @@ std::vector<Stage> StagesOf(const Section& config) {
 
 void AddTable(const Section& config, Groups& groups) {
   if (!config.Find<bool>("use_absolute_embeddings").value_or(false)) return;
-  const int64_t patches = PatchesOf(config);
-  groups.push_back({"patches",
-                    {},
-                    learned::Params{.width = GetInRange(config, "embed_dim", kLargestWidth),
-                                    .rows = patches * patches}});
+  const int64_t patches = GridOf(config);
+  groups.push_back(
+      {"patches",
+       {},
+       learned::Params{.width = GetPositive(config, "embed_dim"), .rows = patches * patches}});
 }
 
 }  // namespace

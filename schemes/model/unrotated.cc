@@ -1,12 +1,12 @@
 #include "posgauge/schemes/model/unrotated.h"
 
-#include <algorithm>
 #include <array>
-#include <cctype>
-#include <sstream>
 
 #include "posgauge/schemes/model/added_rows.h"
+#include "posgauge/schemes/model/attention_heads.h"
+#include "posgauge/schemes/model/known_type.h"
 #include "posgauge/schemes/model/model_type.h"
+#include "posgauge/schemes/model/relative_scores.h"
 #include "posgauge/schemes/model/swin.h"
 
 namespace posgauge {
@@ -15,17 +15,6 @@ namespace {
 
 using Notes = std::vector<std::string>;
 using Groups = std::vector<LayerGroup>;
-
-// Heads of equal width.
-Attention ReadAttention(const Section& config, std::initializer_list<std::string_view> heads_keys,
-                        std::initializer_list<std::string_view> width_keys) {
-  const int64_t heads = config.Get<int64_t>(config.FirstOf(heads_keys)),
-                width = config.Get<int64_t>(config.FirstOf(width_keys));
-  Require(heads >= 1 && width >= 1 && width % heads == 0,
-          "{} must be a multiple of {} heads, got {}", config.Name(config.FirstOf(width_keys)),
-          heads, width);
-  return {.heads = heads, .head_dim = width / heads};
-}
 
 // build_alibi_tensor of transformers models/bloom/modeling_bloom.py.
 Groups ReadBloom(const Section& config, Notes& notes) {
@@ -71,23 +60,22 @@ Groups ReadBert(const Section& config, Notes&) {
 
 // build_mpt_alibi_tensor of models/mpt/modeling_mpt.py.
 Groups ReadMpt(const Section& config, Notes&) {
-  const auto section = config.FindSection("attn_config");
-  Require(section.has_value(), "{} is missing", config.Name("attn_config"));
-  Require(!section->Find<bool>("rope").value_or(false),
-          "{} is not supported for model_type mpt: give --scheme rope", section->Name("rope"));
-  if (!section->Find<bool>("alibi").value_or(false)) {
+  const Section section = config.GetSection("attn_config");
+  Require(!section.Find<bool>("rope").value_or(false),
+          "{} is not supported for model_type mpt: give --scheme rope", section.Name("rope"));
+  if (!section.Find<bool>("alibi").value_or(false)) {
     Require(config.Find<bool>("learned_pos_emb").value_or(true),
-            "{} and {} are both false: the model has no positions", section->Name("alibi"),
+            "{} and {} are both false: the model has no positions", section.Name("alibi"),
             config.Name("learned_pos_emb"));
     return OneGroup(TableOf(config, {"d_model"}, {"max_seq_len"}));
   }
-  Require(!section->Has("softmax_scale"), "{} is not supported; supported: null (1/sqrt(head_dim))",
-          section->Name("softmax_scale"));
-  Require(!section->Find<bool>("prefix_lm").value_or(false),
+  Require(!section.Has("softmax_scale"), "{} is not supported; supported: null (1/sqrt(head_dim))",
+          section.Name("softmax_scale"));
+  Require(!section.Find<bool>("prefix_lm").value_or(false),
           "{} is not supported: which keys are visible then depends on the prompt",
-          section->Name("prefix_lm"));
+          section.Name("prefix_lm"));
   return OneGroup(alibi::Params{.attention = ReadAttention(config, {"n_heads"}, {"d_model"}),
-                                .max_bias = section->Find<double>("alibi_bias_max").value_or(8),
+                                .max_bias = section.Find<double>("alibi_bias_max").value_or(8),
                                 .form = alibi::Form::key_from_last});
 }
 
@@ -124,40 +112,6 @@ Groups ReadT5(const Section& config, Notes& notes) {
   return EncoderAndDecoder(encoder, decoder);
 }
 
-// models/deprecated/transfo_xl: RelPartialLearnableMultiHeadAttn.
-Groups ReadTransformerXl(const Section& config, Notes& notes) {
-  Require(config.Find<int64_t>("attn_type").value_or(0) == 0, "{} must be 0, got {}",
-          config.Name("attn_type"), config.Find<int64_t>("attn_type").value_or(0));
-  transformer_xl::Params params{.attention = {.heads = config.Get<int64_t>("n_head"),
-                                              .head_dim = config.Get<int64_t>("d_head")},
-                                .model_width = config.Get<int64_t>("d_model")};
-  const int64_t clamp = config.Find<int64_t>("clamp_len").value_or(-1);
-  if (clamp > 0) params.clamp_length = clamp;
-  if (config.Find<bool>("same_length").value_or(false)) {
-    notes.push_back(fmt::format("{}: every query sees as many keys, which is the mask's affair",
-                                config.Name("same_length")));
-  }
-  return OneGroup(params);
-}
-
-// models/xlnet/modeling_xlnet.py: Transformer-XL's scores, to both sides where attn_type is "bi";
-// clamp_len holds for both. What it adds for segments tells of no position.
-Groups ReadXlnet(const Section& config, Notes& notes) {
-  const std::string type = config.Find<std::string>("attn_type").value_or("bi");
-  Require(type == "bi" || type == "uni", "{} must be bi or uni, got {}", config.Name("attn_type"),
-          Shown(type));
-  transformer_xl::Params params{.attention = ReadAttention(config, {"n_head"}, {"d_model"}),
-                                .model_width = config.Get<int64_t>("d_model")};
-  params.attention.causal = type == "uni";
-  Require(config.Find<int64_t>("clamp_len").value_or(-1) <= 0 || params.attention.causal,
-          "{} is not supported where attn_type is bi: it clamps offsets of both signs",
-          config.Name("clamp_len"));
-  const int64_t clamp = config.Find<int64_t>("clamp_len").value_or(-1);
-  if (clamp > 0) params.clamp_length = clamp;
-  notes.emplace_back("scores of segments (r_s_bias) are added besides, which tell of no position");
-  return OneGroup(params);
-}
-
 [[noreturn]] Groups RefuseOf(std::string_view model_type, std::string_view has) {
   throw ParameterError(fmt::format("the model (model_type {}) has {}, which is not served",
                                    Shown(std::string(model_type)), has));
@@ -171,86 +125,12 @@ Groups ReadXlnet(const Section& config, Notes& notes) {
                   Shown(std::string(model_type))));
 }
 
-// The terms besides content that a string "c2p|p2c" or a list of both words names; of a string, as
-// DebertaV2Config splits it: in lower case, without the spaces around.
-std::vector<std::string> TermsOf(const Section& config) {
-  constexpr std::string_view kKey = "pos_att_type";
-  std::vector<std::string> terms;
-  if (!config.Has(kKey)) return terms;
-  const nlohmann::json& value = *config.Json().find(kKey);
-  if (value.is_array()) {
-    terms = config.Get<std::vector<std::string>>(kKey);
-  } else {
-    Require(value.is_string(), "{} must be a string or a list of strings, got {}",
-            config.Name(kKey), Shown(value));
-    std::istringstream text(value.get<std::string>());
-    for (std::string term; std::getline(text, term, '|');) {
-      term.erase(0, term.find_first_not_of(' '));
-      term.erase(term.find_last_not_of(' ') + 1);
-      for (char& letter : term)
-        letter = static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-      terms.push_back(term);
-    }
-  }
-  for (const std::string& term : terms) {
-    Require(term == "c2p" || term == "p2c", "{} {} is not supported; supported: c2p, p2c",
-            config.Name(kKey), Shown(term));
-  }
-  return terms;
-}
-
-// models/deberta_v2/modeling_deberta_v2.py, DisentangledSelfAttention; models/deberta has no
-// buckets. Both give p2c the index of c2p.
-Groups ReadDeberta(const Section& config, Notes& notes) {
-  const std::string type = config.Get<std::string>("model_type");
-  const auto rows = config.Get<int64_t>("max_position_embeddings");
-  Groups groups;
-  if (config.Find<bool>("relative_attention").value_or(false)) {
-    const std::vector<std::string> terms = TermsOf(config);
-    if (terms.empty()) {
-      notes.push_back(fmt::format("{} names neither c2p nor p2c: scores hold content alone",
-                                  config.Name("pos_att_type")));
-    }
-    deberta::Params params{
-        .attention = ReadAttention(config, {"num_attention_heads"}, {"hidden_size"}),
-        .position_buckets = 0,
-        .max_position = config.Find<int64_t>("max_relative_positions").value_or(-1),
-        .c2p = std::find(terms.begin(), terms.end(), "c2p") != terms.end(),
-        .p2c = std::find(terms.begin(), terms.end(), "p2c") != terms.end(),
-        .far = deberta::Far::bucket};
-    params.attention.causal = false;
-    if (params.max_position < 1) params.max_position = rows;
-    const int64_t buckets = config.Find<int64_t>("position_buckets").value_or(-1);
-    if (type == "deberta-v2" && buckets > 0) {
-      params.position_buckets = buckets;
-      notes.emplace_back(
-          "distances of max_position and more are put into buckets as they are, as in "
-          "transformers; "
-          "microsoft/DeBERTa clamps them first: --set far=clamp");
-    }
-    groups = OneGroup(params);
-  }
-  if (config.Find<bool>("position_biased_input").value_or(true)) {
-    groups.push_back({groups.empty() ? "all" : "embeddings",
-                      {},
-                      TableOf(config, {"hidden_size"}, {"max_position_embeddings"})});
-  }
-  Require(!groups.empty(), "{} and {} are both false: the model has no positions",
-          config.Name("relative_attention"), config.Name("position_biased_input"));
-  return groups;
-}
-
 Groups RefuseRecurrent(const Section& config, Notes&) {
   RefuseOf(config.Find<std::string>("model_type").value_or(""),
            "neither attention nor a position encoding");
 }
 
-struct Known {
-  std::string_view model_type;
-  Groups (*read)(const Section&, Notes&);
-};
-
-constexpr auto kKnown = std::to_array<Known>({
+constexpr auto kKnown = std::to_array<KnownType>({
     {"albert", ReadBert},
     {"baichuan", ReadBaichuan},
     {"bert", ReadBert},
@@ -337,12 +217,10 @@ Groups ReadByKeys(const Section& config, std::string_view model_type, Notes& not
 }  // namespace
 
 Groups ReadUnrotated(const Section& config, std::string_view model_type, Notes& notes) {
-  const auto* known = std::find_if(kKnown.begin(), kKnown.end(),
-                                   [&](const Known& k) { return k.model_type == model_type; });
+  const KnownType* known = FindKnown(kKnown, model_type);
   Groups groups = ReadAddedRows(config, model_type, notes);
   if (groups.empty()) {
-    groups =
-        known != kKnown.end() ? known->read(config, notes) : ReadByKeys(config, model_type, notes);
+    groups = known ? known->read(config, notes) : ReadByKeys(config, model_type, notes);
   }
   for (const LayerGroup& group : groups) Validate(group.scheme);
   return groups;

@@ -1,10 +1,10 @@
 #include "posgauge/schemes/model/vision.h"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "posgauge/schemes/base/domain.h"
+#include "posgauge/schemes/model/known_type.h"
+#include "posgauge/schemes/model/patches.h"
 #include "posgauge/schemes/model/rope_block.h"
 #include "posgauge/schemes/model/rope_keys.h"
 #include "posgauge/schemes/model/rotary_layout.h"
@@ -15,34 +15,6 @@ namespace {
 
 using Notes = std::vector<std::string>;
 using Groups = std::vector<LayerGroup>;
-
-int64_t RequirePositive(const std::string& name, int64_t value) {
-  Require(value >= 1 && value <= kLargestWidth, "{} must be in 1..{}, got {}", name, kLargestWidth,
-          value);
-  return value;
-}
-
-int64_t GetPositive(const Section& config, std::string_view key) {
-  return RequirePositive(config.Name(key), config.Get<int64_t>(key));
-}
-
-// One side of a square that configs write as a number or as [height, width].
-int64_t GetSide(const Section& config, std::string_view key) {
-  const auto at = config.Json().find(key);
-  const bool listed = at != config.Json().end() && at->is_array();
-  if (!listed) return GetPositive(config, key);
-  Require(at->size() == 2 && at->front().is_number_integer() && at->front() == at->back(),
-          "{} must be one number or two that are equal, got {}", config.Name(key), Shown(*at));
-  return RequirePositive(config.Name(key), at->front().get<int64_t>());
-}
-
-// Patches of a side of the square image that the config is for.
-int64_t GridOf(const Section& config) {
-  const int64_t image = GetSide(config, "image_size"), patch = GetSide(config, "patch_size");
-  Require(image >= patch, "{} must be at least {} {}, got {}", config.Name("image_size"),
-          config.Name("patch_size"), patch, image);
-  return image / patch;
-}
 
 std::vector<int64_t> LayersOf(const Section& config, std::string_view key) {
   std::vector<int64_t> layers;
@@ -249,13 +221,7 @@ Groups ReadFlux(const Section& config, Notes& notes) {
   return {{"all", {}, params}};
 }
 
-struct Known {
-  std::string_view model_type;
-  Groups (*read)(const Section&, Notes&);
-  std::string_view layers_key = "num_hidden_layers";
-};
-
-constexpr auto kKnown = std::to_array<Known>({
+constexpr auto kKnown = std::to_array<KnownType>({
     {"clip_vision_model", ReadVit},
     {"FluxTransformer2DModel", ReadFlux},
     {"deit", ReadDeit},
@@ -312,9 +278,8 @@ Groups ReadOpenClip(const Section& config, Notes& notes) {
 }
 
 Groups ReadVision(const Section& config, std::string_view model_type, Notes& notes) {
-  const auto* known = std::find_if(kKnown.begin(), kKnown.end(),
-                                   [&](const Known& k) { return k.model_type == model_type; });
-  if (known == kKnown.end()) return {};
+  const KnownType* known = FindKnown(kKnown, model_type);
+  if (!known) return {};
   // Parts about text have the same model_type, but no depth.
   constexpr std::string_view kDepth = "depth";
   if (known->layers_key == kDepth && !config.Has(kDepth)) return {};
