@@ -99,9 +99,11 @@ inline Emulated RationalPower(const Emulated& x, int64_t numerator, int64_t deno
   return Power(x, Emulated(numerator) / Emulated(denominator));
 }
 inline Emulated Sigmoid(const Emulated& x) { return Emulated(1) / (Emulated(1) + Exp(-x)); }
+/// Of the angle as the arithmetic of angles has it.
 inline std::array<Emulated, 2> CosSin(const Emulated& x) {
-  return {emulated_detail::Function(x, [](double at) { return std::cos(at); }),
-          emulated_detail::Function(x, [](double at) { return std::sin(at); })};
+  const Arithmetic arithmetic = emulated_detail::Current().functions;
+  return {Emulated(Emulated::Round(arithmetic, std::cos(x.value))),
+          Emulated(Emulated::Round(arithmetic, std::sin(x.value)))};
 }
 inline Emulated Abs(const Emulated& x) { return Emulated(std::fabs(x.value)); }
 inline Emulated Max(const Emulated& a, const Emulated& b) { return a.value < b.value ? b : a; }

@@ -308,18 +308,20 @@ Tracked Sigmoid(const Tracked& x) {
   return Finish(value, own, before, u * (value + own + before), 0, current.elementwise);
 }
 
-// The contract says how far a sine may be off absolutely: ulps of values in [1/2, 1].
+// The contract says how far a sine may be off absolutely, of the angle as the arithmetic of angles
+// has it: ulps of values in [1/2, 1], whatever its own size, so that its rounding interval covers
+// none of them. A tiny angle may be flushed, and its sine again.
 std::array<Tracked, 2> CosSin(const Tracked& x) {
   const DeclaredArithmetic& current = Current();
-  const Tracked read = Operand(x, current.functions);
-  const double own = std::min(2.0, read.own) + kLibraryError;
-  const double before = std::min(2.0, read.error);
-  const double ulps = current.functions == Arithmetic::exact
-                          ? 0
-                          : current.function_ulps * std::ldexp(1.0, -Digits(current.functions)) +
-                                (current.flush_to_zero ? LimitsOf(current.functions).flushed : 0);
+  const bool computed = current.functions != Arithmetic::exact;
+  const double flushed =
+      computed && current.flush_to_zero ? LimitsOf(current.functions).flushed : 0;
+  const double own = std::min(2.0, x.own) + kLibraryError;
+  const double before = std::min(2.0, x.error + flushed);
+  const double ulps =
+      computed ? current.function_ulps * std::ldexp(1.0, -Digits(current.functions)) + flushed : 0;
   const auto result = [&](double value) {
-    return Finish(value, own, before, ulps, 1, current.functions);
+    return Finish(value, own, before + ulps, 0, 1, current.functions);
   };
   return {result(std::cos(x.value)), result(std::sin(x.value))};
 }
