@@ -26,7 +26,7 @@ NEEDED = {"internlm2.5-7b": ["--length", "65536"], "phi-4-mini": ["--length", "1
 SOME = {"transfo-xl-wt103": ["--kernel", "fast.scores.*.f32", "--kernel", "fast.attention.*.bf16"]}
 ONE_DTYPE = ["--kernel", "fast.frequencies", "--kernel", "*.bf16"]
 # Of schemes whose equations cost most, one dtype at once.
-COSTLY = {"dinov2-base", "qwen2.5-7b-1m", "torchscale-xpos"}
+COSTLY = {"dinov2-base", "qwen2.5-7b-1m", "torchscale-xpos", "xlnet-base"}
 
 
 def run(*arguments, **options):
