@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Adds a scheme to a copy of the tree, by the steps of CONTRIBUTING.md and nothing else.
 
-usage: adding_a_scheme_test.py WORK
+usage: adding_a_scheme_test.py COPY
 
 Every fenced block of the chapter 'Adding a scheme' whose fence names a file (```cpp schemes/toy.h) is
-that file. The copy must configure, build without warnings, and pass the scheme's own tests; without
-any one of the files it must refuse to configure and name what is missing.
+that file. Without any one of them the copy must refuse to configure and name what is missing; with all
+it must configure and keep to the rules of the sources. The copy stays: .ci/run builds it with sanitizers
+and runs every quick test in it, the scheme's own among them.
 """
 
 import pathlib
@@ -44,13 +45,10 @@ def must(copy, *command):
 
 
 def make_copy(copy):
-    """The tree as it is, but with the other test files empty: their turn is elsewhere."""
     shutil.rmtree(copy, ignore_errors=True)
     shutil.copytree(SOURCE, copy, symlinks=True,
                     ignore=lambda folder, names: [name for name in names if name == ".git" or
                         name.startswith("build") and pathlib.Path(folder) == SOURCE])
-    for test in (copy / "tests").glob("*_test.cc"):
-        test.write_text("")
 
 
 def main():
@@ -67,7 +65,7 @@ def main():
     for file, content in files.items():
         (copy / file).write_text(content)
 
-    configure = ["cmake", "--preset", "debug", "-DPOSGAUGE_CLI=OFF", "-DPOSGAUGE_INSTALL=OFF"]
+    configure = ["cmake", "--preset", "asan"]
     for file in sorted(files):
         if file.startswith("schemes/"):
             continue  # without it there is no scheme
@@ -79,13 +77,7 @@ def main():
 
     print(must(copy, sys.executable, "tools/check-sources.py"), end="")
     must(copy, *configure)
-    must(copy, "cmake", "--build", "--preset", "debug", "-j", "2", "--target", "posgauge_tests")
-    output = must(copy, "build/debug/tests/posgauge_tests", f"--gtest_filter={name}.*")
-    passed = re.search(r"\[  PASSED  \] ([1-9]\d*) test", output)
-    if not passed:
-        fail(f"no test of {name} was run:\n{output}")
-    shutil.rmtree(copy)
-    print(f"{name}: {len(files)} files, {passed.group(1)} tests of its own passed")
+    print(f"{name}: {len(files)} files added")
 
 
 if __name__ == "__main__":

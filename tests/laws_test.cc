@@ -26,13 +26,13 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"ntk", {"head_dim=16", "factor=4"}},
     {"ntk", {"head_dim=16", "factor=4", "form=naive"}},
     {"ntk", {"head_dim=16", "factor=4", "form=dynamic", "trained_length=4096", "length=16384"}},
-    {"yarn", {"head_dim=64", "factor=16"}},
-    {"llama3", {"head_dim=64"}},
+    {"yarn", {"head_dim=16", "factor=16"}},
+    {"llama3", {"head_dim=32"}},
     {"ntk", {"head_dim=16", "factor=4", "form=fixed"}},
     {"ntk", {"head_dim=16", "factor=4", "form=mixed", "mixed_exponent=0.625"}},
     {"ntk", {"head_dim=16", "form=qwen", "trained_length=4096", "length=16384"}},
-    {"yarn", {"head_dim=64", "factor=16", "ramp=turns"}},
-    {"yarn", {"head_dim=64", "length=65536"}},
+    {"yarn", {"head_dim=16", "factor=16", "ramp=turns"}},
+    {"yarn", {"head_dim=16", "length=65536"}},
     {"longrope",
      {"head_dim=16", "short_factor=[1,1.25,1.5,1.75,2,2.25,2.5,2.75]",
       "long_factor=[1,2,4,8,16,32,48,64]", "length=4097", "factor=32"}},
@@ -488,23 +488,28 @@ TEST(laws, NoneLacksItsFault) {
   }
 }
 
-TEST(laws, HonestAndFastKernelsKeepThemAll) {
-  for (size_t scheme = 0; scheme < kSchemes.size(); ++scheme) {
-    for (const std::string& name : GoodKernels()) {
-      const KernelInfo info = AnyKernel(name);
-      if (!info.Serves(SchemeAt(scheme))) continue;
-      const Subject subject(info, SchemeAt(scheme));
-      size_t passed = 0;
-      for (const Verdict& verdict :
-           CheckStandardLaws(subject, {.cases = 2, .rows = 6, .heads = 4})) {
-        EXPECT_TRUE(verdict.outcome == Outcome::pass || verdict.outcome == Outcome::unsupported)
-            << kSchemes[scheme].first << " " << Line(verdict);
-        if (verdict.outcome == Outcome::pass) ++passed;
-      }
-      EXPECT_GE(passed, 1u) << name;
+class EveryLaw : public testing::TestWithParam<size_t> {};
+
+TEST_P(EveryLaw, IsKeptByHonestAndFastKernels) {
+  const Scheme scheme = SchemeAt(GetParam());
+  for (const std::string& name : GoodKernels()) {
+    const KernelInfo info = AnyKernel(name);
+    if (!info.Serves(scheme)) continue;
+    const Subject subject(info, scheme);
+    size_t passed = 0;
+    for (const Verdict& verdict : CheckStandardLaws(subject, {.cases = 2, .rows = 6, .heads = 4})) {
+      EXPECT_TRUE(verdict.outcome == Outcome::pass || verdict.outcome == Outcome::unsupported)
+          << Line(verdict);
+      if (verdict.outcome == Outcome::pass) ++passed;
     }
+    EXPECT_GE(passed, 1u) << name;
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(laws, EveryLaw, testing::Range(size_t{0}, kSchemes.size()),
+                         [](const auto& test) {
+                           return fmt::format("{}_{}", kSchemes[test.param].first, test.param);
+                         });
 
 // What few laws or none can see is listed, so that nobody counts on it: these need the absolute
 // check.
