@@ -16,10 +16,12 @@
 
 namespace posgauge {
 
-/// A number of at least Digits decimal digits. Static precision: no process-wide state.
+/// A number of at least Digits decimal digits. Static precision: no process-wide state, and no
+/// heap.
 template <unsigned Digits>
-using Real = boost::multiprecision::number<boost::multiprecision::mpfr_float_backend<Digits>,
-                                           boost::multiprecision::et_off>;
+using Real = boost::multiprecision::number<
+    boost::multiprecision::mpfr_float_backend<Digits, boost::multiprecision::allocate_stack>,
+    boost::multiprecision::et_off>;
 
 /// The precision does not suffice for a decision (which side of a number, which integer below).
 /// Whoever chose the precision takes the next one.
@@ -55,56 +57,57 @@ class Interval {
   friend Interval operator-(const Interval& a) { return {-a.hi_, -a.lo_}; }
 
   friend Interval operator+(const Interval& a, const Interval& b) {
-    Interval r;
-    mpfr_add(Ptr(r.lo_), Ptr(a.lo_), Ptr(b.lo_), MPFR_RNDD);
-    mpfr_add(Ptr(r.hi_), Ptr(a.hi_), Ptr(b.hi_), MPFR_RNDU);
-    return r;
+    Number lo, hi;
+    mpfr_add(Ptr(lo), Ptr(a.lo_), Ptr(b.lo_), MPFR_RNDD);
+    mpfr_add(Ptr(hi), Ptr(a.hi_), Ptr(b.hi_), MPFR_RNDU);
+    return {std::move(lo), std::move(hi)};
   }
 
   friend Interval operator-(const Interval& a, const Interval& b) {
-    Interval r;
-    mpfr_sub(Ptr(r.lo_), Ptr(a.lo_), Ptr(b.hi_), MPFR_RNDD);
-    mpfr_sub(Ptr(r.hi_), Ptr(a.hi_), Ptr(b.lo_), MPFR_RNDU);
-    return r;
+    Number lo, hi;
+    mpfr_sub(Ptr(lo), Ptr(a.lo_), Ptr(b.hi_), MPFR_RNDD);
+    mpfr_sub(Ptr(hi), Ptr(a.hi_), Ptr(b.lo_), MPFR_RNDU);
+    return {std::move(lo), std::move(hi)};
   }
 
   friend Interval operator*(const Interval& a, const Interval& b) {
-    return Corners(a, b, [](mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y, mpfr_rnd_t rounding) {
-      mpfr_mul(r, x, y, rounding);
-    });
+    const int of_a = a.Side(), of_b = b.Side();
+    Number lo, hi;
+    if (of_a == 0 && of_b == 0) {
+      Number other;
+      mpfr_mul(Ptr(lo), Ptr(a.lo_), Ptr(b.hi_), MPFR_RNDD);
+      mpfr_mul(Ptr(other), Ptr(a.hi_), Ptr(b.lo_), MPFR_RNDD);
+      mpfr_min(Ptr(lo), Ptr(lo), Ptr(other), MPFR_RNDD);
+      mpfr_mul(Ptr(hi), Ptr(a.lo_), Ptr(b.lo_), MPFR_RNDU);
+      mpfr_mul(Ptr(other), Ptr(a.hi_), Ptr(b.hi_), MPFR_RNDU);
+      mpfr_max(Ptr(hi), Ptr(hi), Ptr(other), MPFR_RNDU);
+    } else {
+      // The lowest product takes the far end of the operand whose partner has the other sign, or,
+      // where the partner has both, of the one that has its own; the highest the opposite.
+      mpfr_mul(Ptr(lo), a.End(of_b != 0 ? of_b < 0 : of_a > 0),
+               b.End(of_a != 0 ? of_a < 0 : of_b > 0), MPFR_RNDD);
+      mpfr_mul(Ptr(hi), a.End(of_b != 0 ? of_b > 0 : of_a > 0),
+               b.End(of_a != 0 ? of_a > 0 : of_b > 0), MPFR_RNDU);
+    }
+    return {std::move(lo), std::move(hi)};
   }
 
   /// Throws Undecided if b may be zero.
   friend Interval operator/(const Interval& a, const Interval& b) {
-    if (mpfr_sgn(Ptr(b.lo_)) * mpfr_sgn(Ptr(b.hi_)) <= 0) throw Undecided();
-    return Corners(a, b, [](mpfr_ptr r, mpfr_srcptr x, mpfr_srcptr y, mpfr_rnd_t rounding) {
-      mpfr_div(r, x, y, rounding);
-    });
+    const int of_b = mpfr_sgn(Ptr(b.lo_));
+    if (of_b * mpfr_sgn(Ptr(b.hi_)) <= 0) throw Undecided();
+    const int of_a = a.Side();
+    Number lo, hi;
+    // As a product with 1/b, whose ends are those of b the other way round.
+    mpfr_div(Ptr(lo), a.End(of_b < 0), b.End(of_a != 0 ? of_a > 0 : of_b < 0), MPFR_RNDD);
+    mpfr_div(Ptr(hi), a.End(of_b > 0), b.End(of_a != 0 ? of_a < 0 : of_b < 0), MPFR_RNDU);
+    return {std::move(lo), std::move(hi)};
   }
 
  private:
-  // An operation that is monotone in each operand takes its extremes at corners of the rectangle.
-  template <class Operation>
-  static Interval Corners(const Interval& a, const Interval& b, Operation operation) {
-    Interval r;
-    if (a.IsPoint() && b.IsPoint()) {
-      operation(Ptr(r.lo_), Ptr(a.lo_), Ptr(b.lo_), MPFR_RNDD);
-      operation(Ptr(r.hi_), Ptr(a.lo_), Ptr(b.lo_), MPFR_RNDU);
-      return r;
-    }
-    Number corner;
-    bool first = true;
-    for (const Number* x : {&a.lo_, &a.hi_}) {
-      for (const Number* y : {&b.lo_, &b.hi_}) {
-        operation(Ptr(corner), Ptr(*x), Ptr(*y), MPFR_RNDD);
-        if (first || mpfr_less_p(Ptr(corner), Ptr(r.lo_))) r.lo_ = corner;
-        operation(Ptr(corner), Ptr(*x), Ptr(*y), MPFR_RNDU);
-        if (first || mpfr_greater_p(Ptr(corner), Ptr(r.hi_))) r.hi_ = corner;
-        first = false;
-      }
-    }
-    return r;
-  }
+  // 1 where all of it is at least 0, -1 where all is at most 0, 0 where it goes over zero.
+  int Side() const { return mpfr_sgn(Ptr(lo_)) >= 0 ? 1 : mpfr_sgn(Ptr(hi_)) <= 0 ? -1 : 0; }
+  mpfr_srcptr End(bool upper) const { return Ptr(upper ? hi_ : lo_); }
 
   Number lo_, hi_;
 };

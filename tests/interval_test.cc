@@ -1,7 +1,9 @@
 // Interval arithmetic and rounding: what every proof rests on.
 #include "posgauge/reference/interval.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -74,6 +76,41 @@ TEST(interval, HoldsTheValueOfRandomExpressions) {
   }
   EXPECT_GT(compared, 2000);
   EXPECT_GT(wide, compared / 2);
+}
+
+// Every way of the signs: the extremes of a product and of a quotient are among those of the ends.
+// Divisors are powers of two, so that nothing rounds.
+TEST(interval, ProductsAndQuotientsReachTheExtremesOfTheirEndsAndNoFarther) {
+  const std::vector<double> ends = {-4, -2, -1, 0, 1, 2, 8};
+  const auto interval = [](double low, double high) {
+    return Coarse(Coarse(low).lo(), Coarse(high).hi());
+  };
+  int products = 0, quotients = 0;
+  for (const double a : ends) {
+    for (const double b : ends) {
+      for (const double c : ends) {
+        for (const double d : ends) {
+          if (a > b || c > d) continue;
+          const auto [least, most] = std::minmax({a * c, a * d, b * c, b * d});
+          const Coarse product = interval(a, b) * interval(c, d);
+          EXPECT_TRUE(product.lo() == least && product.hi() == most)
+              << a << " " << b << " " << c << " " << d;
+          ++products;
+          if (c <= 0 && d >= 0) {
+            EXPECT_THROW(interval(a, b) / interval(c, d), Undecided);
+            continue;
+          }
+          const auto [lowest, highest] = std::minmax({a / c, a / d, b / c, b / d});
+          const Coarse quotient = interval(a, b) / interval(c, d);
+          EXPECT_TRUE(quotient.lo() == lowest && quotient.hi() == highest)
+              << a << " " << b << " " << c << " " << d;
+          ++quotients;
+        }
+      }
+    }
+  }
+  EXPECT_EQ(products, 28 * 28);
+  EXPECT_EQ(quotients, 28 * 12);
 }
 
 TEST(interval, ExactOperationsStayPoints) {
