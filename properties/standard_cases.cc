@@ -302,16 +302,18 @@ LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, in
 
 std::vector<LawCase> StandardCases(const Subject& subject, const CasePlan& plan, uint64_t seed) {
   CasePlan drawn = plan;
-  if (ActsInAttention(subject.scheme())) {
-    // A case has all heads of the model and its weights: of a wide model two tell as much as many
-    // of a narrow one.
+  if (HasEquations(subject.scheme())) {
+    // A case has all heads of the model, or its width, and its weights: of a wide model two tell as
+    // much as many of a narrow one.
     constexpr int64_t kChannels = 4096;
-    const Attention& attention = AttentionOf(subject.scheme());
-    int64_t work = attention.heads * attention.head_dim;
+    const bool attends = ActsInAttention(subject.scheme());
+    int64_t work =
+        attends ? AttentionOf(subject.scheme()).heads * AttentionOf(subject.scheme()).head_dim
+                : WidthOf(subject.scheme());
     for (const Weight& weight : WeightsOf(subject.scheme())) work += weight.Elements() / 8;
     const int64_t share = kChannels * plan.cases / work;
     drawn.cases = std::min(plan.cases, std::max<int64_t>(2, share));
-    if (share < 2) drawn.rows = std::min<int64_t>(plan.rows, 4);
+    if (attends && share < 2) drawn.rows = std::min<int64_t>(plan.rows, 4);
   }
   std::vector<LawCase> cases;
   for (int64_t number = 0; number < drawn.cases; ++number) {

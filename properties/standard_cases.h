@@ -27,7 +27,7 @@ double DrawFloat(Dtype dtype, Random& random);
 /// any bits. Depends on seed and number only.
 LawCase DrawCase(const Subject& subject, const CasePlan& plan, uint64_t seed, int64_t number);
 
-/// The cases of the gate, without RapidCheck: 0..plan.cases-1, of a wide model's attention fewer,
+/// The cases of the gate, without RapidCheck: 0..plan.cases-1, of a wide model's equations fewer,
 /// the first with the largest position.
 std::vector<LawCase> StandardCases(const Subject& subject, const CasePlan& plan, uint64_t seed);
 
