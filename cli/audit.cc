@@ -7,6 +7,7 @@
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/scheme_options.h"
+#include "posgauge/verify/contract_file.h"
 #include "posgauge/verify/pipeline.h"
 #include "posgauge/verify/plan.h"
 
@@ -154,8 +155,9 @@ int Execute(const Options& options) {
   options.budget.Validate();
   Require(std::isfinite(options.phase) && options.phase > 0,
           "--phase must be a finite number above 0, got {}", options.phase);
-  const Contract contract =
-      options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
+  const Contract contract = options.contract.empty()
+                                ? Contract::Default(io)
+                                : Contract::Parse(ReadContractLine(options.contract), io);
   Report report{.command = "audit", .target = model.source};
   nlohmann::ordered_json groups = nlohmann::ordered_json::array();
   if (!options.report.as_json) {
@@ -200,7 +202,8 @@ void AddAudit(CLI::App& program, int& exit_code) {
   options->scheme.AddTo(command);
   command
       .add_option("--contract", options->contract,
-                  "the pipeline's arithmetic, stage by stage (docs/contracts.md)")
+                  "the pipeline's arithmetic, stage by stage a line, a preset or a .toml file "
+                  "(docs/contracts.md)")
       ->check(NotEmpty());
   command.add_option("--dtype", options->dtype,
                      "dtype of the vectors where the contract is silent");

@@ -22,5 +22,6 @@ void AddAudit(CLI::App& program, int& exit_code);
 void AddCompare(CLI::App& program, int& exit_code);
 void AddRepro(CLI::App& program, int& exit_code);
 void AddTable(CLI::App& program, int& exit_code);
+void AddContract(CLI::App& program, int& exit_code);
 
 }  // namespace posgauge::cli

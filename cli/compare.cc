@@ -8,6 +8,7 @@
 #include "posgauge/cli/command.h"
 #include "posgauge/verify/case_file.h"
 #include "posgauge/verify/check.h"
+#include "posgauge/verify/contract_file.h"
 #include "posgauge/verify/judge.h"
 #include "posgauge/verify/judge_addition.h"
 #include "posgauge/verify/judge_equations.h"
@@ -45,8 +46,9 @@ struct Findings {
 
 // What the caller declares, for a result in a dtype.
 Contract ContractFor(const Options& options, Dtype io) {
-  const Contract contract =
-      options.contract.empty() ? Contract::Default(io) : Contract::Parse(options.contract, io);
+  const Contract contract = options.contract.empty()
+                                ? Contract::Default(io)
+                                : Contract::Parse(ReadContractLine(options.contract), io);
   Require(contract.store == io, "--contract stores {}, but the result is {}", Name(contract.store),
           Name(io));
   return contract;
@@ -240,7 +242,8 @@ void AddCompare(CLI::App& program, int& exit_code) {
       ->required();
   command
       .add_option("--contract", options->contract,
-                  "the arithmetic of what made the result (docs/contracts.md)")
+                  "the arithmetic of what made the result a line, a preset or a .toml file "
+                  "(docs/contracts.md)")
       ->check(NotEmpty());
   command.add_flag("--rowshift", options->rowshift,
                    "rows of biases or scores may differ by a constant, which softmax cancels");

@@ -177,6 +177,9 @@ class Gate {
     for (const std::string& library : options_.kernels.libraries) {
       text += fmt::format(" --library {}", ShellWord(library));
     }
+    if (!options_.kernels.contract.empty()) {
+      text += fmt::format(" --contract {}", ShellWord(options_.kernels.contract));
+    }
     if (verdict.check.starts_with("golden:") && options_.golden_is_given) {
       text += fmt::format(" --golden {}", ShellWord(options_.golden));
     }

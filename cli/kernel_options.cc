@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "posgauge/fast/kernels.h"
+#include "posgauge/verify/contract_file.h"
 #include "posgauge/verify/library.h"
 
 namespace posgauge::cli {
@@ -32,6 +33,9 @@ void KernelOptions::AddTo(CLI::App& command) {
                      "shared library that exports posgauge_kernels (posgauge/kernel.h); without it "
                      "posgauge's own fast kernels are tested");
   command.add_option("--kernel", kernels, "only kernels of this name; * stands for anything");
+  command.add_option("--contract", contract,
+                     "hold the kernels to this arithmetic, not to what they declare: a line, a "
+                     "preset or a .toml file (docs/contracts.md)");
 }
 
 namespace {
@@ -48,6 +52,17 @@ std::vector<std::string> Families(const std::vector<std::string>& names) {
     }
   }
   return families;
+}
+
+// What is not of floating point (buckets) has no arithmetic.
+void Declare(const std::string& line, std::vector<KernelInfo>& infos) {
+  for (KernelInfo& info : infos) {
+    if (!IsFloat(info.io())) continue;
+    info.contract = Contract::Parse(line, info.io());
+    Require(info.contract.store == info.io(),
+            "--contract stores {}, but {} yields {}: leave store out, or choose by --kernel",
+            Name(info.contract.store), info.name, Name(info.io()));
+  }
 }
 
 }  // namespace
@@ -69,16 +84,17 @@ std::vector<KernelInfo> KernelOptions::Resolve() const {
             "two libraries have a kernel {}: give them one at a time", info.name);
     names.push_back(info.name);
   }
-  if (kernels.empty()) return all;
   for (const std::string& pattern : kernels) {
     Require(std::ranges::any_of(names, [&](const auto& name) { return Matches(pattern, name); }),
             "--kernel {} matches none of {} kernels: {}", pattern, names.size(),
             fmt::join(Families(names), ", "));
   }
   std::erase_if(all, [&](const KernelInfo& info) {
-    return std::ranges::none_of(
-        kernels, [&](const std::string& pattern) { return Matches(pattern, info.name); });
+    return !kernels.empty() && std::ranges::none_of(kernels, [&](const std::string& pattern) {
+      return Matches(pattern, info.name);
+    });
   });
+  if (!contract.empty()) Declare(ReadContractLine(contract), all);
   return all;
 }
 

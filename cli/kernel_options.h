@@ -13,11 +13,12 @@ namespace posgauge::cli {
 struct KernelOptions {
   std::vector<std::string> libraries;  // --library; posgauge's own fast kernels if none
   std::vector<std::string> kernels;    // --kernel: names, * for any run of characters; all if none
+  std::string contract;                // --contract: instead of what the kernels declare
 
   void AddTo(CLI::App& command);
 
-  /// Throws FileError and FormatError of a library, and ParameterError when a --kernel matches
-  /// none.
+  /// Throws FileError and FormatError of a library or a contract's file, and ParameterError when a
+  /// --kernel matches none or the contract is none.
   std::vector<KernelInfo> Resolve() const;
 };
 

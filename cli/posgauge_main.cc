@@ -37,6 +37,7 @@ int Run(int argc, char** argv) {
   AddCompare(program, exit_code);
   AddRepro(program, exit_code);
   AddTable(program, exit_code);
+  AddContract(program, exit_code);
   try {
     RequireCommand(program, argc, argv);
     program.parse(argc, argv);

@@ -123,8 +123,10 @@ TEST(contract, RefusesByNameWhatItDoesNotKnow) {
   const std::string arithmetics = "exact, turn64, turn96, dd, f64, f32, f16, bf16, f8e4m3, f8e5m2";
   const std::string dtypes = "f64, f32, bf16, f16, f8e4m3, f8e5m2";
   const std::vector<std::pair<std::string, std::string>> cases = {
-      {"rotate", "contract: expected key=value, got 'rotate'"},
-      {"f32 table=f32", "contract: expected key=value, got 'f32'"},
+      {"rotate",
+       "contract: expected key=value or a preset (exact-angle, f32, bf16, hf-eager, vllm-cache, "
+       "flashinfer, flashinfer-cache, ggml, megatron, transformer-engine, mlx, onnx), got "
+       "\"rotate\""},
       {"rotat=f32",
        "contract: unknown key 'rotat'; keys are position, frequency, angle, trig, table, rotate, "
        "accumulate, store, flush"},

@@ -27,6 +27,7 @@ LIBRARIES = {
     r"rapidcheck": ["properties", "tests"],
     r"(boost/|mpfr\.h|gmp\.h)": ["reference", "tests", "bench"],
     r"CLI/": ["cli"],
+    r"toml": ["verify"],
     r"g(test|mock)/": ["tests"],
     r"benchmark/": ["bench"],
 }

@@ -14,6 +14,7 @@ build libboost-dev        Boost.Multiprecision, static-precision numbers over MP
 build libfmt-dev          text formatting
 build nlohmann-json3-dev  model configs, golden files, records
 build libdlpack-dev       tensors in the kernel interface
+build libtomlplusplus-dev contracts in files
 build libhwy-dev          Highway, the vectorised kernels
 build librapidcheck-dev   generators and shrinking for the laws
 build libssl-dev          SHA-256 of golden files

@@ -7,6 +7,8 @@
 #include <set>
 #include <sstream>
 
+#include "posgauge/verify/contract_presets.h"
+
 namespace posgauge {
 
 namespace {
@@ -127,7 +129,12 @@ Contract Contract::Parse(std::string_view line, Dtype io) {
   std::set<std::string> seen;
   for (std::string word; words >> word;) {
     const size_t equals = word.find('=');
-    Require(equals != std::string::npos, "contract: expected key=value, got '{}'", word);
+    if (equals == std::string::npos) {
+      Require(seen.empty(), "contract: a preset comes first, got '{}' after other words", word);
+      contract = Parse(PresetLine(word, io), io);
+      seen.insert("");
+      continue;
+    }
     const std::string key = word.substr(0, equals);
     Require(seen.insert(key).second, "contract: '{}' is given twice", key);
     Set(contract, key, std::string_view(word).substr(equals + 1));

@@ -1,0 +1,75 @@
+#include "posgauge/verify/contract_file.h"
+
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <optional>
+
+#include <toml++/toml.h>
+
+#include "posgauge/schemes/base/error.h"
+#include "posgauge/verify/contract.h"
+#include "posgauge/verify/contract_presets.h"
+
+namespace posgauge {
+
+namespace {
+
+constexpr size_t kLargestFile = 1 << 16;
+
+std::string Read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text(kLargestFile + 1, '\0');
+  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof()) {
+    throw FileError(fmt::format("{}: {}", path, std::strerror(errno)));
+  }
+  text.resize(static_cast<size_t>(file.gcount()));
+  if (text.size() > kLargestFile) {
+    throw FormatError(fmt::format("{}: a contract has at most {} bytes", path, kLargestFile));
+  }
+  return text;
+}
+
+std::string Place(const std::string& path, const toml::source_region& region) {
+  return fmt::format("{}:{}:{}", path, region.begin.line, region.begin.column);
+}
+
+std::string WordOf(std::string_view key, const toml::node& value, const std::string& place) {
+  if (const auto text = value.value_exact<std::string_view>()) {
+    const bool plain = text->find_first_of(" \t\r\n=") == text->npos && !text->empty();
+    if (plain) return key == "preset" ? std::string(*text) : fmt::format("{}={}", key, *text);
+  }
+  const auto flag = value.value_exact<bool>();
+  if (flag && key == "flush") return *flag ? "flush=yes" : "flush=no";
+  throw FormatError(
+      fmt::format("{}: {} must be {}", place, Shown(key),
+                  key == "flush" ? "true or false" : "one word in quotes, such as \"f32\""));
+}
+
+}  // namespace
+
+std::string ReadContractLine(const std::string& given) {
+  if (!given.ends_with(".toml")) return given;
+  const std::string text = Read(given);
+  toml::table table;
+  try {
+    table = toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw FormatError(
+        fmt::format("{}: not TOML: {}", Place(given, error.source()), error.description()));
+  }
+  std::string preset, words;
+  for (const auto& [key, value] : table) {
+    const std::string place = Place(given, key.source());
+    const std::string word = WordOf(key.str(), value, place);
+    try {
+      Contract::Parse(word, Dtype::f32);
+    } catch (const ParameterError& error) {
+      throw FormatError(fmt::format("{}: {}", place, error.what()));
+    }
+    (key.str() == "preset" ? preset : words) += word + " ";
+  }
+  return preset + words;
+}
+
+}  // namespace posgauge

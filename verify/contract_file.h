@@ -1,0 +1,18 @@
+#pragma once
+
+#include <string>
+
+namespace posgauge {
+
+/// A contract as people give it: a line, or the name of a TOML file (it ends in .toml) that has the
+/// line's words as keys, and `preset`. Returns the line.
+///
+///   preset = "vllm-cache"    # optional, docs/contracts.md lists them
+///   trig = "1ulp:f32"
+///   flush = false
+///
+/// Throws FileError, and FormatError with file, line and column: no TOML, a key that contracts do
+/// not have, a value that the key cannot take.
+std::string ReadContractLine(const std::string& given);
+
+}  // namespace posgauge
