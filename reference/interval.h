@@ -63,10 +63,23 @@ class Interval {
     return {std::move(lo), std::move(hi)};
   }
 
+  Interval& operator+=(const Interval& b) {
+    mpfr_add(Ptr(lo_), Ptr(lo_), Ptr(b.lo_), MPFR_RNDD);
+    mpfr_add(Ptr(hi_), Ptr(hi_), Ptr(b.hi_), MPFR_RNDU);
+    return *this;
+  }
+
   friend Interval operator-(const Interval& a, const Interval& b) {
     Number lo, hi;
     mpfr_sub(Ptr(lo), Ptr(a.lo_), Ptr(b.hi_), MPFR_RNDD);
     mpfr_sub(Ptr(hi), Ptr(a.hi_), Ptr(b.lo_), MPFR_RNDU);
+    return {std::move(lo), std::move(hi)};
+  }
+
+  friend Interval operator*(double a, const Interval& b) {
+    Number lo, hi;
+    mpfr_mul_d(Ptr(lo), b.End(a < 0), a, MPFR_RNDD);
+    mpfr_mul_d(Ptr(hi), b.End(a >= 0), a, MPFR_RNDU);
     return {std::move(lo), std::move(hi)};
   }
 
@@ -311,7 +324,7 @@ bool IsZero(const Interval<Digits>& x) {
 template <unsigned Digits>
 Interval<Digits> Sum(const std::vector<Interval<Digits>>& terms) {
   Interval<Digits> sum(0);
-  for (const auto& term : terms) sum = sum + term;
+  for (const auto& term : terms) sum += term;
   return sum;
 }
 
@@ -319,7 +332,7 @@ Interval<Digits> Sum(const std::vector<Interval<Digits>>& terms) {
 template <unsigned Digits>
 Interval<Digits> Dot(std::span<const double> a, const std::vector<Interval<Digits>>& x) {
   Interval<Digits> sum(0);
-  for (size_t i = 0; i < x.size(); ++i) sum = sum + Interval<Digits>(a[i]) * x[i];
+  for (size_t i = 0; i < x.size(); ++i) sum += a[i] * x[i];
   return sum;
 }
 

@@ -95,6 +95,10 @@ TEST(interval, ProductsAndQuotientsReachTheExtremesOfTheirEndsAndNoFarther) {
           const Coarse product = interval(a, b) * interval(c, d);
           EXPECT_TRUE(product.lo() == least && product.hi() == most)
               << a << " " << b << " " << c << " " << d;
+          if (a == b) {
+            const Coarse scaled = a * interval(c, d);
+            EXPECT_TRUE(scaled.lo() == least && scaled.hi() == most) << a << " " << c << " " << d;
+          }
           ++products;
           if (c <= 0 && d >= 0) {
             EXPECT_THROW(interval(a, b) / interval(c, d), Undecided);
@@ -108,6 +112,11 @@ TEST(interval, ProductsAndQuotientsReachTheExtremesOfTheirEndsAndNoFarther) {
         }
       }
     }
+  }
+  // A number that is no power of two: the product rounds to both sides.
+  for (const double a : {0.1, -0.1}) {
+    const Coarse third = Coarse(1) / Coarse(3), scaled = a * third, same = Coarse(a) * third;
+    EXPECT_TRUE(scaled.lo() == same.lo() && scaled.hi() == same.hi() && scaled.lo() < scaled.hi());
   }
   EXPECT_EQ(products, 28 * 28);
   EXPECT_EQ(quotients, 28 * 12);
