@@ -17,6 +17,10 @@ using Q = EquationQuantity;
 // One of every kind of row that is no wave, small.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"learned", {"width=6", "rows=9", "offset=2"}},
+    {"cape", {"width=8", "length=200"}},
+    {"cape",
+     {"width=7", "length=100", "position_scale=0.3", "mean=14.85", "global_shift=0.77",
+      "log_scale=0.1", "frequency_scale=3"}},
     {"sincos2d", {"width=8", "grid_h=5", "grid_w=40"}},
     {"sincos2d", {"width=8", "grid_h=5", "grid_w=6", "base_size=7", "interpolation_scale=0.3"}},
     {"resampled", {"width=3", "grid_h=4", "grid_w=6", "target_h=7", "target_w=5"}},
@@ -65,7 +69,7 @@ TEST(given_rows_bound, HoldsForEveryArithmeticOfEveryScheme) {
   const auto line = [](const char* weights, const char* inside, const char* table,
                        const char* store) {
     return fmt::format(
-        "position=i64 frequency={0} angle={1} trig=1ulp:{1} table={2} rotate={1} accumulate={1} "
+        "position={1} frequency={0} angle={1} trig=1ulp:{1} table={2} rotate={1} accumulate={1} "
         "store={3}:rne flush=no",
         weights, inside, table, store);
   };
