@@ -137,7 +137,7 @@ Verdict CheckUnit(const Subject& subject, const LawCase& c) {
 }
 
 // Everything that is added up to a position half as large or twice, the frequencies the other way.
-Verdict CheckScale(const Subject& subject, const LawCase& c) {
+Verdict CheckRescaled(const Subject& subject, const LawCase& c) {
   const Params& params = ParamsOf(subject);
   const bool halves =
       params.frequency_scale * 2 <= kLargestScale && params.position_scale / 2 >= kSmallestScale;
@@ -240,8 +240,8 @@ std::vector<Law> Laws(const Params& params) {
        false, CheckShifts},
       {"local", "the local shift of one token moves no other row", "table embed", false,
        CheckLocal},
-      {"scale", "positions half as far apart at twice the frequencies are the same", "table", false,
-       CheckScale},
+      {"rescaled", "positions half as far apart at twice the frequencies are the same", "table",
+       false, CheckRescaled},
       {"origin", "where the mean is, sines are 0 and cosines 1", "table", false, CheckOrigin},
       {"refusal", "a position without a local shift is refused", "table embed", false,
        CheckRefusal},
