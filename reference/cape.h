@@ -11,7 +11,7 @@
 
 namespace posgauge::cape {
 
-/// sin and cos of t_n frequency_k, interleaved: Likhomanenko et al. 2021, arXiv:2106.03143, sec. 4.
+/// sin and cos of t_n frequency_k, interleaved: Likhomanenko et al. 2021, arXiv:2106.03143.
 /// The package writes cos x as sin(x + pi/2), with pi/2 rounded to binary32.
 template <class R>
 class Rows {

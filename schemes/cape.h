@@ -14,19 +14,20 @@ namespace posgauge::cape {
 ///   t_n = (position_scale n - mean + global_shift + local_shift[n]) e^log_scale,
 /// and channels 2k and 2k + 1 of its row are sin and cos of
 ///   t_n frequency_scale base^(-2k/width).
-/// Likhomanenko et al. 2021, arXiv:2106.03143, sec. 4 and its package's CAPE1d.
+/// Likhomanenko et al. 2021, arXiv:2106.03143, and CAPE1d of the package cape (gcambara/cape).
 ///
 /// What training draws at random is given: global_shift and log_scale as fields, the local shifts
 /// as a weight. Inference is all of them 0, and with position_scale 1 and mean 0 the rows are then
-/// those of `sinusoidal`, interleaved, its scale the frequency_scale. By what the package says:
+/// those of `sinusoidal`, interleaved, its scale the frequency_scale. By the package's words:
 ///
 ///   positions_delta, pos_scale   position_scale
 ///   normalize                    mean = position_scale times the mean of 0..length-1
 ///   freq_scale                   frequency_scale
 ///   content_scale                not here: it multiplies x before the row is added
 ///
-/// CAPE2d, of patches, is another scheme: its frequencies are no powers of one base, its angles add
-/// those of two axes, and its two published packages disagree about the exponent.
+/// No model config names it. CAPE2d, of patches, is another scheme: its frequencies are no powers
+/// of one base, its angles add those of two axes, and two published versions disagree about the
+/// exponent.
 struct Params {
   static constexpr std::string_view kName = "cape";
   static constexpr std::string_view kSummary = "sinusoidal rows of shifted and scaled positions";
@@ -34,7 +35,7 @@ struct Params {
       "sin and cos of t frequency_k, t = (position_scale n - mean + global_shift + local_shift[n]) "
       "e^log_scale, frequency_k = frequency_scale base^(-2k/width)";
   static constexpr std::string_view kSource =
-      "Likhomanenko et al. 2021, arXiv:2106.03143, sec. 4; its package's CAPE1d";
+      "Likhomanenko et al. 2021, arXiv:2106.03143; gcambara/cape";
   static constexpr bool kOwnContent = true;
 
   int64_t width = 768;
