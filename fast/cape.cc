@@ -27,7 +27,7 @@ using fast::Wide;
 //   dd      base^(-2k/width) is within 2^-93 of itself (InversePower), its contract 2^-90.
 class ScaledRows {
  public:
-  ScaledRows(const Params& params, const fast::Array& local_shift,
+  ScaledRows(const Params& params, const std::vector<double>& local_shift,
              const std::vector<double>& positions, Dtype made)
       : params_(params),
         scale_(fast::Exp(params.log_scale) * Wide(params.frequency_scale)),
@@ -44,7 +44,7 @@ class ScaledRows {
     }
     turns_ = fast::TurnsOf(high, low);
     for (double position : positions) {
-      at_.push_back(ScaledPosition(position, local_shift.Value(static_cast<int64_t>(position))));
+      at_.push_back(ScaledPosition(position, local_shift[static_cast<size_t>(position)]));
     }
   }
 
@@ -84,9 +84,9 @@ class ScaledRows {
 }  // namespace
 
 fast::RowMaker FastRows(const Params& params, const fast::Call& call,
-                        const std::vector<double>& positions, Dtype io, Dtype made) {
-  const fast::Array local_shift = call.Input("local_shift", {io}, {params.length});
-  const auto rows = std::make_shared<ScaledRows>(params, local_shift, positions, made);
+                        const std::vector<double>& positions, Dtype, Dtype made) {
+  const auto rows = std::make_shared<ScaledRows>(
+      params, call.Numbers<double>("local_shift", {params.length}), positions, made);
   return [rows](int64_t token) { return rows->At(token); };
 }
 

@@ -134,7 +134,7 @@ TEST(cape, PositionsWithoutALocalShiftAreRefused) {
               RowsAt({"width=4", "length=1"}, {0}, {HUGE_VAL});
             }),
             "input local_shift must hold finite numbers in "
-            "-1099511627776.0..1099511627776.0, got inf");
+            "-1099511627776..1099511627776, got inf");
 }
 
 TEST(cape, ParametersThatMeanNothingAreRefused) {
@@ -143,9 +143,9 @@ TEST(cape, ParametersThatMeanNothingAreRefused) {
   EXPECT_EQ(refused({"length=0"}), "cape.length must be in 1..2147483648, got 0");
   EXPECT_EQ(refused({"position_scale=0"}), "cape.position_scale must be in 1e-06..1000000, got 0");
   EXPECT_EQ(refused({"mean=1e13"}),
-            "cape.mean must be in -1099511627776..1099511627776, got 1e+13");
+            "cape.mean must be in -1099511627776..1099511627776, got 10000000000000");
   EXPECT_EQ(refused({"global_shift=-1e13"}),
-            "cape.global_shift must be in -1099511627776..1099511627776, got -1e+13");
+            "cape.global_shift must be in -1099511627776..1099511627776, got -10000000000000");
   EXPECT_EQ(refused({"log_scale=15"}), "cape.log_scale must be in -14..14, got 15");
   EXPECT_EQ(refused({"frequency_scale=-1"}),
             "cape.frequency_scale must be in 1e-06..1000000, got -1");
@@ -179,10 +179,11 @@ TEST(cape, TurnPositionOfTwoDoubles) {
   EXPECT_THROW(TurnPositionOf(Wide(std::nan(""))), ParameterError);
 }
 
-// Far away, with every term at work: within what the contract allows, which f64 rows use most of.
+// Angles of 10^9 radians, every term at work: within what the contract allows, sines good to 2 ulp
+// of f64, of which the worst ones use a good part.
 TEST(cape, FarRowsUseTheirBoundAndNoMore) {
   const Scheme scheme =
-      Cape({"width=64", "length=512", "position_scale=1048573.25", "mean=268435456.5",
+      Cape({"width=64", "length=512", "position_scale=999999.25", "mean=268435456.5",
             "global_shift=-0.3", "log_scale=0.6", "frequency_scale=1.9"});
   CheckPlan plan;
   for (double p = 0; p < 512; ++p) plan.positions.push_back(p);
@@ -196,7 +197,7 @@ TEST(cape, FarRowsUseTheirBoundAndNoMore) {
     EXPECT_EQ(verdict.outcome, Outcome::pass) << Line(verdict);
     EXPECT_EQ(checks[i].blind, 0u);
     if (subjects[i].io() == Dtype::f64) {
-      EXPECT_GT(verdict.use.max(), 0.5) << Line(verdict);
+      EXPECT_GT(verdict.use.max(), 0.25) << Line(verdict);
     }
   }
 }

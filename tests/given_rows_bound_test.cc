@@ -119,6 +119,21 @@ TEST(given_rows_bound, AnglesInTurns) {
   EXPECT_LE(angle.error, 2 * M_PI * 0x1p-63 * (1 + 0x1p-20));
 }
 
+// Their sines err by that and by the contract's ulps, 1e9 radians away as anywhere, all of which a
+// small sine shows: what is stored of it is rounded by less.
+TEST(given_rows_bound, SinesOfTurns) {
+  DeclaredArithmetic arithmetic;
+  arithmetic.angles = Arithmetic::turn96;
+  arithmetic.functions = Arithmetic::f64;
+  arithmetic.function_ulps = 2;
+  const ArithmeticScope scope(arithmetic);
+  const Tracked angle = Angle(Tracked(0x1p31), Tracked(0.5));
+  for (const Tracked& value : CosSin(angle)) {
+    EXPECT_GE(value.before, 0x1p-52 + angle.error);
+    EXPECT_LE(value.before, (0x1p-52 + angle.error) * (1 + 0x1p-20));
+  }
+}
+
 // What is rational stays exact: a third three times is one.
 TEST(fraction, SumsOfThirds) {
   using F = Fraction<38>;

@@ -229,6 +229,7 @@ Tracked Angle(const Tracked& distance, const Tracked& frequency) {
     return Finish(angle.value, angle.own, HUGE_VAL, 0, 0, angles);
   angle.error = angle.before =
       Upward(angle.error + 2 * std::numbers::pi * (cut * reach + 2 * 0x1p-64));
+  angle.arithmetic = angles;
   return angle;
 }
 
@@ -318,10 +319,13 @@ Tracked Sigmoid(const Tracked& x) {
   return Finish(value, own, before, u * (value + own + before), 0, current.elementwise);
 }
 
-// The contract says how far a sine may be off absolutely: ulps of values in [1/2, 1].
+// The contract says how far a sine may be off absolutely: ulps of values in [1/2, 1], which a store
+// of a small one does not cover. A phase in turns is read as it is: what is rounded is the rest of
+// a turn, whatever the distance, and counts among those ulps (RotaryBound has it so too).
 std::array<Tracked, 2> CosSin(const Tracked& x) {
   const DeclaredArithmetic& current = Current();
-  const Tracked read = Operand(x, current.functions);
+  const bool turns = x.arithmetic == Arithmetic::turn64 || x.arithmetic == Arithmetic::turn96;
+  const Tracked read = turns ? x : Operand(x, current.functions);
   const double own = std::min(2.0, read.own) + kLibraryError;
   const double before = std::min(2.0, read.error);
   const double ulps = current.functions == Arithmetic::exact
@@ -329,7 +333,7 @@ std::array<Tracked, 2> CosSin(const Tracked& x) {
                           : current.function_ulps * std::ldexp(1.0, -Digits(current.functions)) +
                                 (current.flush_to_zero ? LimitsOf(current.functions).flushed : 0);
   const auto result = [&](double value) {
-    return Finish(value, own, before, ulps, 1, current.functions);
+    return Finish(value, own, before + ulps, 0, 1, current.functions);
   };
   return {result(std::cos(x.value)), result(std::sin(x.value))};
 }
