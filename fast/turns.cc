@@ -104,6 +104,29 @@ TurnPosition TurnPositionOf(double position) {
           static_cast<uint64_t>(std::nearbyint((size - whole) * 0x1p64)), position < 0};
 }
 
+TurnPosition TurnPositionOf(Wide position) {
+  const bool negative = position.high < 0;
+  const Wide size = negative ? -position : position;
+  Require(size.high + size.low <= kLargestPosition,
+          "a position must be finite and at most {} in size, got {}", kLargestPosition,
+          position.high + position.low);
+  double whole = std::trunc(size.high);
+  double fraction = size.high - whole, low = size.low;
+  // high is whole, the number just below it.
+  if (fraction == 0 && low < 0) {
+    whole -= 1;
+    fraction = 1;
+  }
+  // 64 bits, of which a double holds 53: what is above 2^-32 first, exactly, then the rest.
+  const double upper = std::trunc(fraction * 0x1p32);
+  const double lower = (fraction * 0x1p32 - upper + low * 0x1p32) * 0x1p32;
+  const auto units = static_cast<int64_t>(std::nearbyint(lower));
+  // Modulo 2^64, as 1 - 2^-65 rounds to a whole token.
+  const Uint128 sum = (Uint128{static_cast<uint64_t>(whole)} << 64) +
+                      (Uint128{static_cast<uint64_t>(upper)} << 32) + static_cast<Uint128>(units);
+  return {static_cast<uint32_t>(sum >> 64), static_cast<uint64_t>(sum), negative};
+}
+
 void PairPositions::Set(std::span<const TurnPosition> row, std::span<const int64_t> axis) {
   whole.resize(axis.size());
   fraction.resize(axis.size());

@@ -4,6 +4,8 @@
 #include <span>
 #include <vector>
 
+#include "posgauge/fast/wide.h"
+
 namespace posgauge::fast {
 
 /// Frequencies as fixed-point turns per token, |w|/(2 pi): what a phase is made of by integer
@@ -53,5 +55,6 @@ inline constexpr double kLargestPosition = 0x1p32 - 1;
 
 /// Throws ParameterError on a position that is not finite or above kLargestPosition.
 TurnPosition TurnPositionOf(double position);
+TurnPosition TurnPositionOf(Wide position);
 
 }  // namespace posgauge::fast

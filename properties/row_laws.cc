@@ -101,7 +101,9 @@ std::vector<Law> RowLaws(const Scheme& scheme) {
       {"strides", "gaps between rows and odd addresses change nothing", "embed", false,
        CheckStrides},
   };
-  if (!WeightsOf(scheme).empty()) {
+  const bool own_content =
+      std::visit([]<class Params>(const Params&) { return HasOwnContent<Params>; }, scheme);
+  if (!WeightsOf(scheme).empty() && !own_content) {
     laws.push_back(
         {"zero_weights", "a table of zeros adds nothing", kRows, false, CheckZeroWeights});
   }

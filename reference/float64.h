@@ -29,6 +29,11 @@ inline double Sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 inline double Power(double x, double y) { return std::pow(x, y); }
 inline double Power2(double x) { return std::exp2(x); }
 inline double Abs(double x) { return std::fabs(x); }
+inline double Exp(double x) { return std::exp(x); }
+inline double PositionProduct(double a, double b) { return a * b; }
+inline double PositionSum(const std::vector<double>& terms) {
+  return std::accumulate(terms.begin(), terms.end(), 0.0);
+}
 inline double Angle(double position, double frequency) { return position * frequency; }
 inline std::array<double, 2> CosSin(double x) { return {std::cos(x), std::sin(x)}; }
 inline std::array<int64_t, 2> FloorRange(double x) {

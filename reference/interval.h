@@ -342,6 +342,17 @@ inline constexpr bool kIsInterval = false;
 template <unsigned Digits>
 inline constexpr bool kIsInterval<Interval<Digits>> = true;
 
+/// What a position is made of, where it is a real number that is formed from others. Numbers that
+/// stand for what a kernel computes form it in the arithmetic that holds positions.
+template <unsigned Digits>
+Interval<Digits> PositionProduct(const Interval<Digits>& a, const Interval<Digits>& b) {
+  return a * b;
+}
+template <unsigned Digits>
+Interval<Digits> PositionSum(const std::vector<Interval<Digits>>& terms) {
+  return Sum(terms);
+}
+
 /// Position times frequency, radians. Numbers that stand for what a kernel computes form phases in
 /// an arithmetic of their own.
 template <unsigned Digits>

@@ -1,6 +1,5 @@
 #include "faulty_rows.h"
 
-#include <algorithm>
 #include <array>
 #include <atomic>
 #include <deque>
@@ -12,59 +11,14 @@
 #include "posgauge/reference/exact_equations.h"
 #include "posgauge/schemes/base/scalars.h"
 #include "posgauge/verify/equation_bound.h"
+#include "row_faults.h"
 #include "tensor_view.h"
 
 namespace posgauge {
 
 namespace {
 
-enum Is : size_t {
-  kHonest,
-  kUnstable,
-  kRowBehind,
-  kPositionsAlike,
-  kOffsetMissing,
-  kClamps,
-  kPaddingRead,
-  kNanSpreads,
-  kAxesSwapped,
-  kColumnMajor,
-  kScaleIgnored,
-  kCosinesFirst,
-  kNotUnit,
-  kCornersSwapped,
-  kNotNormalised,
-  kPrefixResampled,
-  kOtherCubic,
-  kAntialiasIgnored,
-  kCount
-};
-
-struct Fault {
-  std::string_view name;
-  std::string_view schemes;
-};
-
-constexpr std::array<Fault, kCount> kFaults = {{
-    {"honest", "learned resampled sincos2d"},
-    {"unstable", "learned resampled sincos2d"},
-    {"row_behind", "learned resampled sincos2d"},
-    {"positions_alike", "learned resampled sincos2d"},
-    {"offset_missing", "learned"},
-    {"clamps", "learned"},
-    {"padding_read", "learned"},
-    {"nan_spreads", "learned"},
-    {"axes_swapped", "sincos2d"},
-    {"column_major", "sincos2d"},
-    {"scale_ignored", "sincos2d"},
-    {"cosines_first", "sincos2d"},
-    {"not_unit", "sincos2d"},
-    {"corners_swapped", "resampled"},
-    {"not_normalised", "resampled"},
-    {"prefix_resampled", "resampled"},
-    {"other_cubic", "resampled"},
-    {"antialias_ignored", "resampled"},
-}};
+using namespace row_faults;
 
 constexpr std::array kDtypes = {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f16};
 constexpr size_t kPerFault = 2 * kDtypes.size();
@@ -84,7 +38,7 @@ constexpr Offer OfferAt(size_t index) {
 
 std::string ContractOf(Dtype dtype) {
   return fmt::format(
-      "position=i64 frequency=f64:pow angle=f64 trig=1ulp:f64 table=f64 rotate=f64 accumulate=f64 "
+      "position=f64 frequency=f64:pow angle=f64 trig=1ulp:f64 table=f64 rotate=f64 accumulate=f64 "
       "store={}:rne flush=no",
       Name(dtype));
 }
@@ -92,80 +46,6 @@ std::string ContractOf(Dtype dtype) {
 bool EveryOther() {
   static std::atomic<unsigned> calls{0};
   return calls.fetch_add(1) % 2 == 1;
-}
-
-void SpoilScheme(learned::Params& params, size_t fault) {
-  if (fault == kOffsetMissing) params.offset = 0;
-  if (fault == kPaddingRead) params.padding_index.reset();
-}
-
-void SpoilScheme(sincos2d::Params& params, size_t fault) {
-  using sincos2d::FirstAxis;
-  if (fault == kAxesSwapped) {
-    params.first_axis = params.first_axis == FirstAxis::column ? FirstAxis::row : FirstAxis::column;
-  }
-  if (fault == kScaleIgnored) {
-    params.base_size.reset();
-    params.interpolation_scale = 1;
-  }
-}
-
-void SpoilScheme(resampled::Params& params, size_t fault) {
-  if (fault == kCornersSwapped) {
-    params.align_corners = !params.align_corners;
-    params.antialias = false;
-    params.offset = 0;
-    params.scale_h.reset();
-    params.scale_w.reset();
-  }
-  if (fault == kOtherCubic) params.cubic = params.cubic == -0.75 ? -0.5 : -0.75;
-  if (fault == kAntialiasIgnored) params.antialias = false;
-}
-
-void SpoilPositions(const Scheme& scheme, size_t fault, std::vector<double>& positions) {
-  const auto* learned = std::get_if<learned::Params>(&scheme);
-  const double first = learned != nullptr ? static_cast<double>(-learned->offset) : 0;
-  for (double& position : positions) {
-    if (fault == kRowBehind) position = std::max(position - 1, first);
-    if (fault == kPositionsAlike) position = positions.back();
-    if (fault == kClamps) {
-      position = std::clamp(position, first, static_cast<double>(learned->rows - 1) + first);
-    }
-    if (const auto* grid = std::get_if<sincos2d::Params>(&scheme);
-        grid != nullptr && fault == kColumnMajor && position >= static_cast<double>(grid->prefix)) {
-      const int64_t patch = static_cast<int64_t>(position) - grid->prefix;
-      const int64_t row = patch % grid->grid_h, column = patch / grid->grid_h;
-      position = static_cast<double>(grid->prefix + row * grid->grid_w + column);
-    }
-  }
-}
-
-// Of rows [positions, width], before anything is added.
-void SpoilRows(const Scheme& scheme, size_t fault, const NamedInputs& inputs,
-               std::vector<double>& rows) {
-  const auto width = static_cast<size_t>(WidthOf(scheme));
-  if (fault == kNotUnit || fault == kNotNormalised) {
-    for (double& value : rows) value *= 1.0625;
-  }
-  if (fault == kCosinesFirst) {
-    for (size_t i = 0; i < rows.size(); ++i) {
-      if (i / (width / 4) % 2 == 0) std::swap(rows[i], rows[i + width / 4]);
-    }
-  }
-  if (fault == kPrefixResampled) {
-    const ExactTensor& table = inputs["table"];
-    const int64_t prefix = std::get<resampled::Params>(scheme).prefix;
-    for (size_t i = 0; i < rows.size(); ++i) {
-      const auto row = static_cast<int64_t>(inputs["positions"].values[i / width]);
-      if (row >= prefix || row + 1 >= table.shape[0]) continue;
-      rows[i] = (rows[i] + table.At(row + 1, static_cast<int64_t>(i % width))) / 2;
-    }
-  }
-  if (fault == kNanSpreads) {
-    double zero = 0;
-    for (double value : inputs["table"].values) zero += 0 * value;
-    for (double& value : rows) value += zero;
-  }
 }
 
 void Serve(const Offer& offer, const posgauge_call& call) {
@@ -187,15 +67,7 @@ void Serve(const Offer& offer, const posgauge_call& call) {
       }
     }
   }
-  SpoilPositions(scheme, offer.fault, inputs.tensors.find("positions")->second.values);
-  std::visit(
-      [&]<class Params>(Params& params) {
-        if constexpr (requires { SpoilScheme(params, size_t{}); }) {
-          params.CheckPositions(inputs["positions"].values);
-          SpoilScheme(params, offer.fault);
-        }
-      },
-      scheme);
+  Spoil(offer.fault, scheme, inputs);
   const View out(call.outputs[0]);
   const int64_t count = out.shape(0), width = out.shape(1);
   NamedInputs of_table = inputs;
@@ -238,7 +110,7 @@ struct Library {
            .name = keep(fmt::format("{}.given_{}.{}", prefix, embeds ? "embed" : "rows", io)),
            .schemes = keep(std::string(kFaults[offer.fault].schemes)),
            .quantity = embeds ? "embed" : "table",
-           .inputs = keep(fmt::format("{}positions:i64,f64 table?:f64",
+           .inputs = keep(fmt::format("{}positions:i64,f64 table?:f64 local_shift?:f64",
                                       embeds ? fmt::format("x:{} ", io) : "")),
            .outputs = keep(fmt::format("{}:{}", embeds ? "out" : "rows", io)),
            .pairings = "",

@@ -17,6 +17,10 @@ using Q = EquationQuantity;
 // One of every kind of row that is no wave, small.
 const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"learned", {"width=6", "rows=9", "offset=2"}},
+    {"cape", {"width=8", "length=200"}},
+    {"cape",
+     {"width=7", "length=100", "position_scale=0.3", "mean=14.85", "global_shift=0.77",
+      "log_scale=0.1", "frequency_scale=3"}},
     {"sincos2d", {"width=8", "grid_h=5", "grid_w=40"}},
     {"sincos2d", {"width=8", "grid_h=5", "grid_w=6", "base_size=7", "interpolation_scale=0.3"}},
     {"resampled", {"width=3", "grid_h=4", "grid_w=6", "target_h=7", "target_w=5"}},
@@ -65,7 +69,7 @@ TEST(given_rows_bound, HoldsForEveryArithmeticOfEveryScheme) {
   const auto line = [](const char* weights, const char* inside, const char* table,
                        const char* store) {
     return fmt::format(
-        "position=i64 frequency={0} angle={1} trig=1ulp:{1} table={2} rotate={1} accumulate={1} "
+        "position={1} frequency={0} angle={1} trig=1ulp:{1} table={2} rotate={1} accumulate={1} "
         "store={3}:rne flush=no",
         weights, inside, table, store);
   };
@@ -113,6 +117,21 @@ TEST(given_rows_bound, AnglesInTurns) {
   EXPECT_EQ(angle.value, 50);
   EXPECT_GE(angle.error, 2 * M_PI * 0x1p-63);
   EXPECT_LE(angle.error, 2 * M_PI * 0x1p-63 * (1 + 0x1p-20));
+}
+
+// Their sines err by that and by the contract's ulps, 1e9 radians away as anywhere, all of which a
+// small sine shows: what is stored of it is rounded by less.
+TEST(given_rows_bound, SinesOfTurns) {
+  DeclaredArithmetic arithmetic;
+  arithmetic.angles = Arithmetic::turn96;
+  arithmetic.functions = Arithmetic::f64;
+  arithmetic.function_ulps = 2;
+  const ArithmeticScope scope(arithmetic);
+  const Tracked angle = Angle(Tracked(0x1p31), Tracked(0.5));
+  for (const Tracked& value : CosSin(angle)) {
+    EXPECT_GE(value.before, 0x1p-52 + angle.error);
+    EXPECT_LE(value.before, (0x1p-52 + angle.error) * (1 + 0x1p-20));
+  }
 }
 
 // What is rational stays exact: a third three times is one.

@@ -9,6 +9,7 @@ namespace posgauge {
 ///
 ///                 while MakeHead forms parameters         afterwards
 ///   + - * /       frequency, exact if it is `rn`          rotate
+///   Position...   as + - * /                              position
 ///   Angle         as + - * /                              angle
 ///   functions     one ulp of frequency, exact if `rn`     trig
 ///   Sum           as + - * /                              accumulate
@@ -16,23 +17,31 @@ namespace posgauge {
 ///
 /// A row that is to be added is held in `table`, then added in `rotate`.
 struct DeclaredArithmetic {
-  Arithmetic elementwise = Arithmetic::exact, angles = Arithmetic::exact,
-             functions = Arithmetic::exact, sums = Arithmetic::exact, held = Arithmetic::exact;
+  Arithmetic elementwise = Arithmetic::exact, positions = Arithmetic::exact,
+             angles = Arithmetic::exact, functions = Arithmetic::exact, sums = Arithmetic::exact,
+             held = Arithmetic::exact;
   double function_ulps = 0;
   bool flush_to_zero = false;
 
   static DeclaredArithmetic OfParameters(const Contract& contract) {
     const Arithmetic inside =
         contract.frequency_formula == FrequencyFormula::rn ? Arithmetic::exact : contract.frequency;
-    return {inside, inside, inside, inside, contract.frequency, 1, contract.flush_to_zero};
+    return {inside, inside, inside, inside, inside, contract.frequency, 1, contract.flush_to_zero};
   }
   static DeclaredArithmetic OfResults(const Contract& contract) {
-    return {contract.rotate,   contract.angle,     contract.trig_arithmetic, contract.accumulate,
-            Arithmetic::exact, contract.trig_ulps, contract.flush_to_zero};
+    return {contract.rotate,     contract.position, contract.angle,     contract.trig_arithmetic,
+            contract.accumulate, Arithmetic::exact, contract.trig_ulps, contract.flush_to_zero};
   }
   static DeclaredArithmetic OfTable(const Contract& contract) {
     DeclaredArithmetic arithmetic = OfResults(contract);
     arithmetic.held = contract.table;
+    return arithmetic;
+  }
+
+  /// The same where positions are formed.
+  DeclaredArithmetic OfPositions() const {
+    DeclaredArithmetic arithmetic = *this;
+    arithmetic.elementwise = arithmetic.sums = positions;
     return arithmetic;
   }
 };

@@ -133,6 +133,14 @@ inline Emulated Dot(std::span<const double> a, const std::vector<Emulated>& x) {
   for (size_t i = 0; i < x.size(); ++i) terms.push_back(Emulated(a[i]) * x[i]);
   return Sum(terms);
 }
+inline Emulated PositionProduct(const Emulated& a, const Emulated& b) {
+  const ArithmeticScope scope(emulated_detail::Current().OfPositions());
+  return a * b;
+}
+inline Emulated PositionSum(const std::vector<Emulated>& terms) {
+  const ArithmeticScope scope(emulated_detail::Current().OfPositions());
+  return Sum(terms);
+}
 inline Emulated Held(const Emulated& x) {
   return Emulated(Emulated::Round(emulated_detail::Current().held, x.value));
 }

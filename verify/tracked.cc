@@ -203,6 +203,16 @@ Tracked operator/(const Tracked& a, const Tracked& b) {
   return Rounded(value, own, before, size, arithmetic, true);
 }
 
+Tracked PositionProduct(const Tracked& a, const Tracked& b) {
+  const ArithmeticScope scope(Current().OfPositions());
+  return a * b;
+}
+
+Tracked PositionSum(const std::vector<Tracked>& terms) {
+  const ArithmeticScope scope(Current().OfPositions());
+  return Sum(terms);
+}
+
 // In turns the frequency is cut at 2^-64 or 2^-96 of a turn and the product at 2^-64, twice
 // (RotaryBound::Angle).
 Tracked Angle(const Tracked& distance, const Tracked& frequency) {
@@ -219,6 +229,7 @@ Tracked Angle(const Tracked& distance, const Tracked& frequency) {
     return Finish(angle.value, angle.own, HUGE_VAL, 0, 0, angles);
   angle.error = angle.before =
       Upward(angle.error + 2 * std::numbers::pi * (cut * reach + 2 * 0x1p-64));
+  angle.arithmetic = angles;
   return angle;
 }
 

@@ -37,6 +37,10 @@ Tracked operator-(const Tracked& a, const Tracked& b);
 Tracked operator*(const Tracked& a, const Tracked& b);
 Tracked operator/(const Tracked& a, const Tracked& b);
 
+/// a * b, and terms as Sum adds them, in the arithmetic of positions.
+Tracked PositionProduct(const Tracked& a, const Tracked& b);
+Tracked PositionSum(const std::vector<Tracked>& terms);
+
 /// distance * frequency in the arithmetic of angles. In fixed-point turns, of the phase within a
 /// turn.
 Tracked Angle(const Tracked& distance, const Tracked& frequency);

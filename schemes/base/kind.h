@@ -41,10 +41,10 @@ concept Attends = requires(const Params& params) {
   { params.attention } -> std::convertible_to<const Attention&>;
 };
 
-/// Attention with weights whose zeros do not leave scores of scale <q, k>: a scheme says so by
-/// `kOwnContent`. With weights of zero others are `none`.
+/// Weights whose zeros do not leave scores of scale <q, k>, or rows of zeros: a scheme says so by
+/// `kOwnContent`. With weights of zero others are `none`, or add nothing.
 template <class Params>
-concept HasOwnContent = Attends<Params> && requires {
+concept HasOwnContent = requires {
   requires Params::kOwnContent;
 };
 

@@ -2,14 +2,16 @@
 
 Learned tables as GPT-2, OPT, RoBERTa, fairseq and tensor2tensor read them; the two-dimensional
 sines of MAE's util/pos_embed.py and diffusers' PatchEmbed; tables resampled as torch's
-upsample_bilinear2d, upsample_bicubic2d and their antialiased forms do it.
+upsample_bilinear2d, upsample_bicubic2d and their antialiased forms do it; the rows of CAPE's
+package, CAPE1d.
 """
 import math
 from fractions import Fraction
 
-from independent.ball import ZERO, ball_of_float, ball_of_fraction, ball_of_interval, cos_sin
+from independent.ball import (ONE, ZERO, ball_of_float, ball_of_fraction, ball_of_interval, cos_sin,
+                              multiply)
 from independent.powers import Power
-from independent.reals import interval
+from independent.reals import exp, interval
 
 
 class Learned:
@@ -115,4 +117,35 @@ class Resampled:
         return [ball_of_fraction(value, bits) for value in sums]
 
 
-GIVEN_ROWS = {"learned": Learned, "resampled": Resampled, "sincos2d": Sincos2d}
+class Cape:
+    """As CAPE1d augments: the sum of all shifts as a fraction, times exp of the drawn logarithm."""
+
+    def __init__(self, scheme):
+        self.scheme = scheme
+        self.power = Power([Fraction(scheme["base"])])
+
+    def row(self, position, local_shift, bits):
+        s = self.scheme
+        number = {name: Fraction(s[name]) for name in (
+            "position_scale", "mean", "global_shift", "log_scale", "frequency_scale")}
+        shifted = (Fraction(position) * number["position_scale"] - number["mean"]
+                   + number["global_shift"] + Fraction(local_shift[int(position)]))
+        stretch = ball_of_interval(exp(interval(number["log_scale"]))) if s["log_scale"] else ONE
+        at = shifted * number["frequency_scale"]
+        values = []
+        for channel in range(s["width"]):
+            exponents = [Fraction(-2 * (channel // 2), s["width"])]
+            rational = self.power.rational(exponents)
+            if at == 0:
+                angle = ZERO
+            elif rational is not None:
+                angle = multiply(ball_of_fraction(at * rational, bits), stretch)
+            else:
+                angle = multiply(ball_of_interval(interval(at) * self.power.interval(exponents)),
+                                 stretch)
+            cos, sin = cos_sin(angle, bits)
+            values.append(cos if channel % 2 else sin)
+        return values
+
+
+GIVEN_ROWS = {"cape": Cape, "learned": Learned, "resampled": Resampled, "sincos2d": Sincos2d}

@@ -7,6 +7,25 @@ class GivenRowsDraw:
 
     Left out are embeddings so small beside a row that 1025 bits do not hold their sum."""
 
+    def cape(self, widest):
+        r = self.random
+        width = min(widest, round(self.log_uniform(1, 80)))
+        length = self.one_of(1, 2, lambda: r.randint(1, 40))
+        step = float(self.one_of(1, 1, 0.03, 2, 0.25, 1e6, lambda: self.log_uniform(1e-3, 1e3)))
+        centre = step * (length - 1) / 2
+        return {"scheme": "cape", "width": width, "length": length, "position_scale": step,
+                "mean": float(self.one_of(0, 0, centre, centre, lambda: r.uniform(-1e3, 1e3))),
+                "global_shift": float(self.one_of(0, 0, -1, 0.5, lambda: r.uniform(-60, 60))),
+                "log_scale": float(self.one_of(0, 0, 0.1, -14, 14, lambda: r.uniform(-1, 1))),
+                "frequency_scale": float(self.one_of(1, 1, 30, 2, lambda: r.uniform(0.1, 40))),
+                "base": float(self.one_of(1, lambda: self.base(width), lambda: self.base(width)))}
+
+    def local_shift(self):
+        """As drawn in training, none, or what another shift undoes."""
+        r = self.random
+        return float(self.one_of(0, 0, 1, -0.5, lambda: r.uniform(-0.5, 0.5),
+                                 lambda: r.randint(-64, 64) / 128))
+
     def learned(self, widest):
         r = self.random
         offset = self.one_of(0, 0, 1, 2, lambda: r.randint(0, 9))
@@ -69,6 +88,9 @@ class GivenRowsDraw:
             position = lambda: self.one_of(-scheme["offset"], 0, last, -1 if scheme["offset"] else 0,
                                            lambda: r.randint(-scheme["offset"], last), *far)
             rows = scheme["rows"]
+        elif name == "cape":
+            last, rows = scheme["length"] - 1, 0
+            position = lambda: self.one_of(0, last, lambda: r.randint(0, last))
         else:
             target = ("target_h", "target_w") if name == "resampled" else ("grid_h", "grid_w")
             last = scheme["prefix"] + scheme[target[0]] * scheme[target[1]] - 1
@@ -81,6 +103,10 @@ class GivenRowsDraw:
             one = self.row_number()
             constant = r.random() < 0.2
             given["table"] = [one if constant else self.row_number() for _ in range(rows * width)]
+        if name == "cape":
+            still = r.random() < 0.3
+            given["local_shift"] = [0.0 if still else self.local_shift()
+                                    for _ in range(scheme["length"])]
         if quantity == "embed":
             given["x"] = [self.row_number() for _ in range(len(given["positions"]) * width)]
         return given

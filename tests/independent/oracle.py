@@ -247,11 +247,12 @@ class GivenRows(Oracle):
         self.scheme = scheme
         self.equations = GIVEN_ROWS[scheme["scheme"]](scheme)
 
-    def table(self, bits, positions, table=None):  # pylint: disable=arguments-differ
-        return [[entry for p in positions for entry in self.equations.row(p, table, bits)]]
+    def table(self, bits, positions, **weights):
+        learned = next(iter(weights.values()), None)  # at most one tensor
+        return [[entry for p in positions for entry in self.equations.row(p, learned, bits)]]
 
-    def embed(self, bits, positions, x, table=None):
-        rows = self.table(bits, positions, table)[0]
+    def embed(self, bits, positions, x, **weights):
+        rows = self.table(bits, positions, **weights)[0]
         return [[add(ball_of_float(value), entry) for value, entry in zip(x, rows)]]
 
 
