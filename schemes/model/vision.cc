@@ -111,19 +111,23 @@ axial::Params AxialOf(const Section& config, std::string_view width_key, std::st
   Require(width % (4 * heads) == 0, "{} must be a multiple of 4 times {} {}, got {}",
           config.Name(width_key), config.Name(heads_key), heads, width);
   const int64_t head_dim = width / heads;
-  return {.rotary = {.head_dim = head_dim, .rotary_dim = head_dim, .pairing = pairing},
-          .section = {head_dim / 4, head_dim / 4}};
+  return {.rotary = {.head_dim = head_dim,
+                     .rotary_dim = head_dim,
+                     .pairing = pairing,
+                     .section = {head_dim / 4, head_dim / 4}}};
 }
 
 // Newer configs have it in a block, which scales nothing.
-double BaseOf(const Section& config, const ModelType& type, Notes& notes) {
+double BaseOf(const Section& config, const ModelType& type, Notes& notes,
+              std::string_view other_word = "default") {
   constexpr std::string_view kPart = "partial_rotary_factor";
   Require(!config.Has("rope_scaling"), "{} is not supported: a vision tower is not scaled",
           config.Name("rope_scaling"));
   const auto block = config.FindSection("rope_parameters");
   if (block) {
     const std::string word = RopeTypeOf(*block);
-    Require(word == "default", "{} {} is not supported in a vision tower; supported: default",
+    Require(word == "default" || word == other_word,
+            "{} {} is not supported in a vision tower; supported: default",
             block->Name(block->FirstOf({"rope_type", "type"})), Shown(word));
     Require(block->Find<double>(kPart).value_or(1) == 1,
             "{} must be 1 in a vision tower, which turns whole heads, got {}", block->Name(kPart),
@@ -201,15 +205,40 @@ Groups ReadPixtral(const Section& config, Notes& notes) {
   return Added(params);
 }
 
+// models/gemma4/modeling_gemma4.py, apply_multidimensional_rope: columns first, each axis a head of
+// its own. Later releases say the rope type axial, and mean the same.
+Groups ReadGemma4(const Section& config, Notes& notes) {
+  constexpr ModelType kType{
+      .name = "gemma4_vision", .pairing = Pairing::half_per_axis, .base = 100};
+  constexpr std::string_view kTable = "position_embedding_size";
+  const int64_t head_dim = GetPositive(config, "head_dim");
+  Require(head_dim % 4 == 0, "{} must be a multiple of 4, got {}", config.Name("head_dim"),
+          head_dim);
+  const axial::Params params{.rotary = {.head_dim = head_dim,
+                                        .rotary_dim = head_dim,
+                                        .pairing = kType.pairing,
+                                        .base = BaseOf(config, kType, notes, "axial"),
+                                        .section = {head_dim / 4, head_dim / 4}}};
+  notes.emplace_back("positions are (column, row) of patches");
+  if (config.Has(kTable)) {
+    notes.push_back(
+        fmt::format("{} {}: patches also get a learned row of their column and one of their row, "
+                    "which is not read",
+                    config.Name(kTable), GetPositive(config, kTable)));
+  }
+  return Added(params);
+}
+
 // diffusers models/transformers/transformer_flux.py, FluxPosEmbed.
 Groups ReadFlux(const Section& config, Notes& notes) {
   constexpr std::string_view kAxes = "axes_dims_rope";
   const int64_t head_dim = GetPositive(config, "attention_head_dim");
-  axial::Params params{
-      .rotary = {.head_dim = head_dim, .rotary_dim = head_dim, .pairing = Pairing::interleaved},
-      .section =
-          config.Find<std::vector<int64_t>>(kAxes).value_or(std::vector<int64_t>{16, 56, 56})};
-  for (int64_t& channels : params.section) {
+  axial::Params params{.rotary = {.head_dim = head_dim,
+                                  .rotary_dim = head_dim,
+                                  .pairing = Pairing::interleaved,
+                                  .section = config.Find<std::vector<int64_t>>(kAxes).value_or(
+                                      std::vector<int64_t>{16, 56, 56})}};
+  for (int64_t& channels : params.rotary.section) {
     Require(channels % 2 == 0, "{} must be even numbers, got {}", config.Name(kAxes), channels);
     channels /= 2;
   }
@@ -230,6 +259,7 @@ constexpr auto kKnown = std::to_array<KnownType>({
     {"dinov2_with_registers", ReadDinov2WithRegisters},
     {"ernie4_5_moe_vl", ReadQwen2Vl, "depth"},
     {"ernie4_5_vl_moe_vision", ReadQwen2Vl, "depth"},
+    {"gemma4_vision", ReadGemma4},
     {"glm4v", ReadGlm4v, "depth"},
     {"glm4v_moe", ReadGlm4v, "depth"},
     {"glm4v_moe_vision", ReadGlm4v, "depth"},
@@ -263,8 +293,8 @@ Groups ReadOpenClip(const Section& config, Notes& notes) {
     groups.push_back({"vision", LayersOf(vision, "layers"),
                       axial::Params{.rotary = {.head_dim = head_dim,
                                                .rotary_dim = head_dim,
-                                               .pairing = Pairing::interleaved},
-                                    .section = {head_dim / 4, head_dim / 4}}});
+                                               .pairing = Pairing::interleaved,
+                                               .section = {head_dim / 4, head_dim / 4}}}});
     if (vision.Find<bool>("intp_freq").value_or(false)) {
       notes.push_back(fmt::format(
           "positions are (row, column) times {}/{}: {} over the patches of a side; the class token "

@@ -1,8 +1,10 @@
 """Rotary schemes whose positions have several axes: which axis a pair counts, and its frequency.
 
 Qwen2-VL's `apply_multimodal_rotary_pos_emb` and Qwen3-VL's `apply_interleaved_mrope` in
-transformers, ERNIE 4.5 VL's rotary embedding there, ggml's GGML_ROPE_TYPE_MROPE and _IMROPE (mrope);
-black-forest-labs' flux `rope`, EVA-02's VisionRotaryEmbedding, Pixtral's rotary embedding (axial).
+transformers, ERNIE 4.5 VL's rotary embedding there, ggml's GGML_ROPE_TYPE_MROPE and _IMROPE
+(mrope);
+black-forest-labs' flux `rope`, EVA-02's VisionRotaryEmbedding, Pixtral's rotary embedding, Gemma 4's
+`apply_multidimensional_rope` (axial).
 Axes are listed for all pairs at once, as that code slices them.
 """
 from fractions import Fraction

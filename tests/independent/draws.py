@@ -114,7 +114,8 @@ class Draw(AttentionDraw, GivenRowsDraw, WindowsDraw):
         section = self.section(pairs, count)
         equal = all(entry == section[0] for entry in section)
         index = self.one_of("restarting", "alternating") if equal else "restarting"
-        return {**scheme, "section": section, "frequency_index": index}
+        pairing = self.one_of(scheme["pairing"], scheme["pairing"], "half_per_axis")
+        return {**scheme, "pairing": pairing, "section": section, "frequency_index": index}
 
     def section(self, pairs, count):
         """Even where that goes, or cut anywhere."""
@@ -343,7 +344,10 @@ EDGES = {
                "rotary_offset": 0}
               for section, index in (([8, 28, 28], "restarting"), ([32, 32], "restarting"),
                                      ([32, 32], "alternating"), ([0, 64], "restarting"),
-                                     ([16, 16, 16, 16], "alternating"))],
+                                     ([16, 16, 16, 16], "alternating"))]
+             + [{"section": section, "frequency_index": "restarting", "head_dim": 72, "base": 100.0,
+                 "rotary_dim": 72, "rotary_offset": 0, "pairing": "half_per_axis"}
+                for section in ([18, 18], [0, 36], [1, 34, 1])],
     "linear": [{"factor": 1.0}, {"base": 1.0, "factor": 3.0}, {"factor": 2.0 ** 19, "base": 2.0}],
     "ntk": [{"form": "aware", "factor": 1.0, "trained_length": None, "length": None,
              "mixed_exponent": None, **WIDE},
