@@ -495,9 +495,11 @@ class KernelList {
                             io == Dtype::f64 ? "" : ",f32");
     }
     const std::string rows = fmt::format(" q:{0} k:{0}", name);
-    // Offsets that turn are phases in turns.
-    const std::string angle = requires(const Params& params) { Waves(params); }
-    ? "frequency=dd:rn angle=turn96" : fmt::format("frequency={}:rn", inside);
+    // What turns has phases in turns.
+    constexpr bool kTurns = requires(const Params& params) { Waves(params); }
+    || requires(const Params& params) { params.turning; };
+    const std::string angle =
+        kTurns ? "frequency=dd:rn angle=turn96" : fmt::format("frequency={}:rn", inside);
     const std::string of_scores =
         fmt::format("{1} trig=2ulp:{0} rotate={0} accumulate={0}", inside, angle);
     std::string of_bias = of_scores;

@@ -30,6 +30,7 @@ inline double Power(double x, double y) { return std::pow(x, y); }
 inline double Power2(double x) { return std::exp2(x); }
 inline double Abs(double x) { return std::fabs(x); }
 inline double Angle(double position, double frequency) { return position * frequency; }
+inline double SumOfAngles(double a, double b) { return a + b; }
 inline std::array<double, 2> CosSin(double x) { return {std::cos(x), std::sin(x)}; }
 inline std::array<int64_t, 2> FloorRange(double x) {
   const auto floor = static_cast<int64_t>(std::floor(x));
