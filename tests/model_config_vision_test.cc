@@ -174,7 +174,7 @@ TEST(VisionConfig, Gemma4PairsHalvesOfTheChannelsOfEachAxis) {
             "config.json: head_dim must be a multiple of 4, got 66");
   EXPECT_EQ(Refusal(with({{"rope_parameters", {{"rope_type", "linear"}, {"factor", 2}}}})),
             "config.json: rope_parameters.rope_type \"linear\" is not supported in a vision "
-            "tower; supported: default");
+            "tower; supported: default, axial");
 }
 
 TEST(VisionConfig, AxesOfFluxAreReadOrFilledIn) {
