@@ -104,6 +104,29 @@ void ComputeTable(const Call& call, Dtype dtype) {
   }
 }
 
+// Pairs whose channels lie side by side.
+struct Block {
+  int64_t first, pairs;
+};
+
+// All pairs, or those of each axis where it pairs its own channels.
+std::vector<Block> BlocksOf(const Call& call, Pairing pairing, int64_t pairs) {
+  if (pairing != Pairing::half_per_axis) return {{0, pairs}};
+  const Array section = call.Input("section", {Dtype::f64}, {kAnyLength});
+  std::vector<Block> blocks;
+  int64_t sum = 0;
+  for (int64_t axis = 0; axis < section.shape[0]; ++axis) {
+    const double own = section.Value(axis);
+    Require(own == std::floor(own) && own >= 0 && own <= static_cast<double>(pairs - sum),
+            "section must be whole numbers from 0 on that sum to {} (rotary_dim/2), got {}", pairs,
+            own);
+    if (own > 0) blocks.push_back({sum, static_cast<int64_t>(own)});
+    sum += static_cast<int64_t>(own);
+  }
+  Require(sum == pairs, "section must sum to {} (rotary_dim/2), got {}", pairs, sum);
+  return blocks;
+}
+
 // The rows of a rotation, in the form that RotateHeads takes.
 class Rows {
  public:
@@ -128,27 +151,37 @@ class Rows {
     const void *cos, *sin;
   };
 
-  // Valid until the next call.
-  Row At(int64_t token) {
-    const auto pairs = static_cast<size_t>(pairs_) * sizeof(double);
-    std::byte* free = buffer_.data();
-    TableRow row{};
+  // A whole row, valid until the next call.
+  TableRow At(int64_t token) {
     if (cos_table_) {
-      row = {cos_table_->dtype, cos_table_->At(token), sin_table_->At(token), cos_table_->stride[1],
-             sin_table_->stride[1]};
-    } else {
-      row = {ComputeDtype(io_), free, free + pairs, 1, 1};
-      angles_->Row(token, row.dtype, free, free + pairs);
-      free += kMade * pairs;
+      return {cos_table_->dtype, cos_table_->At(token), sin_table_->At(token),
+              cos_table_->stride[1], sin_table_->stride[1]};
     }
+    std::byte *const cos = buffer_.data(), *const sin = cos + Bytes();
+    angles_->Row(token, ComputeDtype(io_), cos, sin);
+    return {ComputeDtype(io_), cos, sin, 1, 1};
+  }
+
+  // One block of it, valid until the next call.
+  Row Of(TableRow row, const Block& block) {
+    const auto size = static_cast<int64_t>(SizeOf(row.dtype));
+    row.cos = static_cast<const std::byte*>(row.cos) + block.first * row.cos_stride * size;
+    row.sin = static_cast<const std::byte*>(row.sin) + block.first * row.sin_stride * size;
     if (as_is_) return {row.cos, row.sin};
-    SpreadRow(row, pairs_, pairing_, backward_, io_, free, free + kSpread / 2 * pairs);
-    return {free, free + kSpread / 2 * pairs};
+    std::byte *const cos = buffer_.data() + (cos_table_ ? 0 : kMade) * Bytes(), *const sin =
+                                                                                    cos +
+                                                                                    kSpread / 2 *
+                                                                                        Bytes();
+    SpreadRow(row, block.pairs, pairing_, backward_, io_, cos, sin);
+    return {cos, sin};
   }
 
  private:
   // Entries a pair, cos and sin together, of a row that CosSinRow makes and of one spread.
   static constexpr size_t kMade = 2, kSpread = 4;
+
+  // Of an entry a pair.
+  size_t Bytes() const { return static_cast<size_t>(pairs_) * sizeof(double); }
 
   Dtype io_;
   int64_t pairs_;
@@ -181,20 +214,27 @@ void Rotate(const Call& call, Dtype io, std::optional<Dtype> table, bool backwar
   Require(rotary_dim % 2 == 0 && offset + rotary_dim <= head_dim,
           "rotary_dim must be even and rotary_offset + rotary_dim at most head_dim {}, got {} + {}",
           head_dim, offset, rotary_dim);
-  Require(pairing_index <= 1, "pairing must be 0 (half) or 1 (interleaved), got {}", pairing_index);
+  Require(pairing_index <= 2,
+          "pairing must be 0 (half), 1 (interleaved) or 2 (half_per_axis), got {}", pairing_index);
   const auto pairing = static_cast<Pairing>(pairing_index);
   const int64_t pairs = rotary_dim / 2;
   const Array x = call.Input("x", {io}, {kAnyLength, kAnyLength, head_dim});
   const Array out = call.Output("out", {io}, {x.shape[0], x.shape[1], head_dim});
   const bool in_place = RequireApartOrSame(x, out);
 
-  Rows rows(call, io, table, x.shape[0], pairs, pairing, backward);
+  const std::vector<Block> blocks = BlocksOf(call, pairing, pairs);
+  const Pairing within = pairing == Pairing::interleaved ? pairing : Pairing::half;
+  Rows rows(call, io, table, x.shape[0], pairs, within, backward);
   for (int64_t token = 0; token < x.shape[0]; ++token) {
     if (pairs > 0 && x.shape[1] > 0) {
-      const Rows::Row row = rows.At(token);
-      RotateHeads(io, pairing, pairs, x.shape[1],
-                  {x.At(token, 0, offset), x.stride[1], x.stride[2]},
-                  {out.At(token, 0, offset), out.stride[1], out.stride[2]}, row.cos, row.sin);
+      const TableRow row = rows.At(token);
+      for (const Block& block : blocks) {
+        const int64_t channel = offset + 2 * block.first;
+        const Rows::Row own = rows.Of(row, block);
+        RotateHeads(io, within, block.pairs, x.shape[1],
+                    {x.At(token, 0, channel), x.stride[1], x.stride[2]},
+                    {out.At(token, 0, channel), out.stride[1], out.stride[2]}, own.cos, own.sin);
+      }
     }
     if (in_place || rotary_dim == head_dim) continue;
     for (int64_t head = 0; head < x.shape[1]; ++head) {
@@ -455,9 +495,11 @@ class KernelList {
                             io == Dtype::f64 ? "" : ",f32");
     }
     const std::string rows = fmt::format(" q:{0} k:{0}", name);
-    // Offsets that turn are phases in turns.
-    const std::string angle = requires(const Params& params) { Waves(params); }
-    ? "frequency=dd:rn angle=turn96" : fmt::format("frequency={}:rn", inside);
+    // What turns has phases in turns.
+    constexpr bool kTurns = requires(const Params& params) { Waves(params); }
+    || requires(const Params& params) { params.turning; };
+    const std::string angle =
+        kTurns ? "frequency=dd:rn angle=turn96" : fmt::format("frequency={}:rn", inside);
     const std::string of_scores =
         fmt::format("{1} trig=2ulp:{0} rotate={0} accumulate={0}", inside, angle);
     std::string of_bias = of_scores;
@@ -487,7 +529,7 @@ class KernelList {
                         .quantity = Keep(quantity),
                         .inputs = Keep(inputs),
                         .outputs = Keep(outputs),
-                        .pairings = "half interleaved",
+                        .pairings = "half interleaved half_per_axis",
                         .contract = Keep(contract),
                         .invariances = inputs.find("axis?") == std::string_view::npos
                                            ? "chunking batch alignment"

@@ -45,12 +45,15 @@ class TurnedRows {
 
   /// A vector that turns by a position, [head_dim]: cosines and sines within 2 ulp of T
   /// (fast/table-inl.h), then two products and a sum a channel (fast/rotate-inl.h).
-  void Turn(const T* x, double position, T* out) {
+  void Turn(const T* x, double position, T* out) { Turn(x, turns_, position, out); }
+
+  /// The same by other frequencies, of as many pairs.
+  void Turn(const T* x, const Turns& turns, double position, T* out) {
     Arrange(x, out);
     if (Pairs() == 0) return;
     constexpr Dtype kDtype = std::is_same_v<T, double> ? Dtype::f64 : Dtype::f32;
     static_assert(TakesPlainRows(kDtype, Pairing::half));
-    CosSinRow(turns_, TurnPositionOf(position), 1, kDtype, cos_.data(), sin_.data());
+    CosSinRow(turns, TurnPositionOf(position), 1, kDtype, cos_.data(), sin_.data());
     RotateHeads(kDtype, Pairing::half, static_cast<int64_t>(Pairs()), 1, {out, 0, 1}, {out, 0, 1},
                 cos_.data(), sin_.data());
   }

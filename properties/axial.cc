@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include <rapidcheck.h>
 
@@ -21,14 +22,14 @@ struct Alone {
 };
 Alone AloneOf(const Params& params, int64_t pair) {
   int64_t before = 0, axis = 0;
-  while (pair >= before + params.section[static_cast<size_t>(axis)]) {
-    before += params.section[static_cast<size_t>(axis++)];
+  while (pair >= before + params.rotary.section[static_cast<size_t>(axis)]) {
+    before += params.rotary.section[static_cast<size_t>(axis++)];
   }
   if (params.frequency_index == FrequencyIndex::alternating) {
-    const auto axes = static_cast<int64_t>(params.section.size());
+    const auto axes = static_cast<int64_t>(params.rotary.section.size());
     return {(pair - before) * axes + axis, params.rotary.rotary_dim / 2};
   }
-  return {pair - before, params.section[static_cast<size_t>(axis)]};
+  return {pair - before, params.rotary.section[static_cast<size_t>(axis)]};
 }
 
 Verdict CheckSeries(const Subject& subject, const LawCase& law_case) {
@@ -60,7 +61,8 @@ std::vector<Law> Laws(const Params&) {
 }
 
 rc::Gen<Params> AnyParams() {
-  const auto make = [](Rotary rotary, int64_t axes, FrequencyIndex index, bool even) {
+  const auto make = [](Rotary rotary, int64_t axes, FrequencyIndex index, bool even,
+                       bool per_axis) {
     const int64_t pairs = rotary.Pairs(), each = pairs / axes;
     std::vector<int64_t> section(static_cast<size_t>(axes), each);
     // What is left over, and in uneven sections half of every other one, goes to the last.
@@ -71,13 +73,14 @@ rc::Gen<Params> AnyParams() {
       section.back() += moved;
     }
     const bool equal = std::ranges::all_of(section, [&](int64_t s) { return s == section[0]; });
-    return Params{.rotary = rotary,
-                  .section = section,
+    if (per_axis) rotary.pairing = Pairing::half_per_axis;
+    rotary.section = std::move(section);
+    return Params{.rotary = std::move(rotary),
                   .frequency_index = equal ? index : FrequencyIndex::restarting};
   };
   return rc::gen::apply(make, AnyRotary(), rc::gen::element<int64_t>(2, 3, 4),
                         rc::gen::element(FrequencyIndex::restarting, FrequencyIndex::alternating),
-                        rc::gen::element(true, false));
+                        rc::gen::element(true, false), rc::gen::element(false, false, true));
 }
 
 }  // namespace posgauge::axial

@@ -77,6 +77,11 @@ rc::Gen<Params> AnyParams() {
     std::vector<int64_t> section = {pairs - height - width, height, width};
     if (order == Order::interleaved_ggml) four = true;
     if (order == Order::interleaved) four = false;
+    if (order == Order::openpangu) {
+      // Two axes, or three of which the first has a pair.
+      if (four || section[0] == 0) section = {pairs - height, height};
+      return Params{.rotary = rotary, .section = section, .order = order};
+    }
     if (four) {
       section.push_back(section[0] / 2);
       section[0] -= section[3];
@@ -85,7 +90,7 @@ rc::Gen<Params> AnyParams() {
   };
   return rc::gen::apply(make, AnyRotary(),
                         rc::gen::element(Order::contiguous, Order::interleaved, Order::ernie,
-                                         Order::interleaved_ggml),
+                                         Order::interleaved_ggml, Order::openpangu),
                         rc::gen::element(false, true), rc::gen::element(false, false, true),
                         rc::gen::element(0.0, 0.25, 0.5, 0.75, 1.0));
 }

@@ -35,6 +35,7 @@ inline double PositionSum(const std::vector<double>& terms) {
   return std::accumulate(terms.begin(), terms.end(), 0.0);
 }
 inline double Angle(double position, double frequency) { return position * frequency; }
+inline double SumOfAngles(double a, double b) { return a + b; }
 inline std::array<double, 2> CosSin(double x) { return {std::cos(x), std::sin(x)}; }
 inline std::array<int64_t, 2> FloorRange(double x) {
   const auto floor = static_cast<int64_t>(std::floor(x));

@@ -360,6 +360,12 @@ Interval<Digits> Angle(const Interval<Digits>& position, const Interval<Digits>&
   return position * frequency;
 }
 
+/// Two of them added.
+template <unsigned Digits>
+Interval<Digits> SumOfAngles(const Interval<Digits>& a, const Interval<Digits>& b) {
+  return a + b;
+}
+
 /// cos x and sin x. One evaluation at the lower end: |cos a - cos b| <= |a - b|, likewise sin, so
 /// the width of x and the neighbours of the rounded values bound the rest. Exact at 0.
 template <unsigned Digits>

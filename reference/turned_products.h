@@ -13,6 +13,13 @@
 
 namespace posgauge {
 
+/// A pair of channels that turns by an angle given as (cos, sin): u' = u cos - v sin, v' = u sin +
+/// v cos.
+template <class R>
+std::array<R, 2> Turned(const std::array<R, 2>& pair, const std::array<R, 2>& turn) {
+  return {pair[0] * turn[0] - pair[1] * turn[1], pair[0] * turn[1] + pair[1] * turn[0]};
+}
+
 /// Where the two vectors of a score turn, in tokens.
 struct TurnedAt {
   double query, key;
@@ -101,11 +108,6 @@ class TurnedProducts {
     std::vector<std::array<R, 2>> turns;
     for (const R& frequency : frequency_) turns.push_back(CosSin(Angle(position, frequency)));
     return turns;
-  }
-
-  // u' = u cos - v sin, v' = u sin + v cos.
-  static std::array<R, 2> Turned(const std::array<R, 2>& pair, const std::array<R, 2>& turn) {
-    return {pair[0] * turn[0] - pair[1] * turn[1], pair[0] * turn[1] + pair[1] * turn[0]};
   }
 
   Rotary rotary_;

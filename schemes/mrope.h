@@ -17,14 +17,18 @@ namespace posgauge::mrope {
 ///                     i % 3 == 0 and i < 3 section[0], else the fourth axis. ggml's IMROPE
 ///   ernie             `section` is (height, width, time), the first two equal: they alternate,
 ///                     height on even pairs, then time. ERNIE 4.5 VL
-enum class Order { contiguous, interleaved, interleaved_ggml, ernie };
+///   openpangu         dealt pair by pair to the axis that has the smallest share of its section so
+///                     far, the first of equals, and to none twice in a row while others have pairs
+///                     left; the last pair of three axes counts time. Two axes are height and
+///                     width. openPangu; vLLM's mrope_interleaved.py
+enum class Order { contiguous, interleaved, interleaved_ggml, ernie, openpangu };
 
 }  // namespace posgauge::mrope
 
 namespace posgauge {
 template <>
-inline constexpr auto kVariantNames<mrope::Order> =
-    std::array<std::string_view, 4>{"contiguous", "interleaved", "interleaved_ggml", "ernie"};
+inline constexpr auto kVariantNames<mrope::Order> = std::array<std::string_view, 5>{
+    "contiguous", "interleaved", "interleaved_ggml", "ernie", "openpangu"};
 }  // namespace posgauge
 
 namespace posgauge::mrope {
@@ -54,6 +58,7 @@ struct Params {
     if (order == Order::ernie) {
       return pair < section[0] + section[1] ? 1 + pair % 2 : 0;
     }
+    if (order == Order::openpangu) return DealtTo(pair);
     const int64_t axis = pair % 3;
     const bool fits = pair < 3 * section[static_cast<size_t>(axis)];
     if (order == Order::interleaved) return fits ? axis : 0;
@@ -63,11 +68,17 @@ struct Params {
   void Validate() const {
     rotary.Validate();
     const bool four = order == Order::interleaved_ggml;
-    RequireSection(section, four ? 4 : 3, four || order == Order::contiguous ? 4 : 3, rotary);
+    RequireSection(section,
+                   four                        ? 4
+                   : order == Order::openpangu ? 2
+                                               : 3,
+                   four || order == Order::contiguous ? 4 : 3, rotary);
     Require(order != Order::ernie || section[0] == section[1],
             "section must begin with two equal entries (height, width, time) in the order ernie, "
             "got {} and {}",
             section[0], section[1]);
+    Require(order != Order::openpangu || section.size() == 2 || section[0] >= 1,
+            "section[0] must be at least 1 in the order openpangu, whose last pair counts time");
   }
 
   template <class Self, class Visit>
@@ -75,12 +86,39 @@ struct Params {
     Rotary::Fields(self.rotary, visit);
     visit("section", self.section,
           "pairs that count time, height, width and maybe a fourth axis (ernie: height, width, "
-          "time); they sum to rotary_dim/2");
+          "time; openpangu: also height and width alone); they sum to rotary_dim/2");
     visit("order", self.order,
           "which pairs: blocks in the order of section, or dealt in turn as Qwen3-VL, ggml's "
-          "IMROPE or ERNIE 4.5 VL do");
+          "IMROPE, ERNIE 4.5 VL or openPangu do");
   }
   bool operator==(const Params&) const = default;
+
+ private:
+  // The axis that openPangu's deal gives pair `pair`.
+  int64_t DealtTo(int64_t pair) const {
+    std::vector<int64_t> dealt = section;
+    if (section.size() == 3) {
+      if (pair == rotary.Pairs() - 1) return 0;
+      --dealt[0];
+    }
+    std::vector<int64_t> placed(dealt.size(), 0);
+    const auto has_left = [&](size_t axis) { return placed[axis] < dealt[axis]; };
+    size_t last = dealt.size();
+    for (int64_t i = 0; i <= pair; ++i) {
+      size_t best = dealt.size();
+      for (size_t axis = 0; axis < dealt.size(); ++axis) {
+        if (axis == last || !has_left(axis)) continue;
+        // placed/dealt of the two, multiplied out.
+        if (best == dealt.size() || placed[axis] * dealt[best] < placed[best] * dealt[axis]) {
+          best = axis;
+        }
+      }
+      if (best == dealt.size()) best = last;  // no other axis has pairs left
+      ++placed[best];
+      last = best;
+    }
+    return static_cast<int64_t>(last);
+  }
 };
 
 }  // namespace posgauge::mrope

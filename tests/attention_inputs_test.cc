@@ -99,8 +99,9 @@ TEST(attention_inputs, AQueryThatSeesNoKeyHasScoresButNoAttention) {
 }
 
 TEST(attention_inputs, HeadsAndWidthsOutsideTheirDomainAreRefused) {
-  for (const std::string scheme : {"none", "alibi", "t5", "kerple", "sandwich", "fire", "shaw",
-                                   "transformer_xl", "cope", "xpos", "rerope", "dual_chunk"}) {
+  for (const std::string scheme :
+       {"none", "alibi", "t5", "kerple", "sandwich", "fire", "shaw", "transformer_xl", "cope",
+        "xpos", "rerope", "dual_chunk", "mixed"}) {
     for (const std::string wrong :
          {"heads=0", "heads=-1", "heads=65537", "head_dim=0", "head_dim=-4", "head_dim=65537",
           "scale=half", "causal=maybe"}) {

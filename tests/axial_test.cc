@@ -51,6 +51,38 @@ TEST(axial, AxesTakeTurnsInOneSeries) {
   }
 }
 
+// Gemma 4's vision: the series of each axis' channels with base 100; digits by mpmath, truncated.
+TEST(axial, Gemma4VisionHasBase100OverHalfOfTheHead) {
+  ExpectFrequencies("axial",
+                    {"head_dim=72", "section=[18,18]", "base=100", "pairing=half_per_axis"},
+                    {{0, "1"},
+                     {1, "0.774263682681127059726679451537"},
+                     {17, "0.0129154966501488387541007554647"},
+                     {18, "1"},
+                     {31, "0.0359381366380462730218816722904"}});
+}
+
+// apply_multidimensional_rope of transformers' gemma4: rotate_half within each part of the head.
+TEST(axial, HalvesPerAxisPairWithinTheAxisChannels) {
+  const Rotary layout =
+      RotaryOf(ParseScheme("axial", {"head_dim=20", "rotary_dim=16", "rotary_offset=3",
+                                     "section=[3,0,5]", "pairing=half_per_axis"}));
+  const std::vector<std::array<int64_t, 2>> expected = {{3, 6},   {4, 7},   {5, 8},   {9, 14},
+                                                        {10, 15}, {11, 16}, {12, 17}, {13, 18}};
+  for (size_t pair = 0; pair < expected.size(); ++pair) {
+    EXPECT_EQ(layout.Channels(static_cast<int64_t>(pair)), expected[pair]) << pair;
+  }
+}
+
+TEST(axial, HalvesPerAxisAreOfSchemesWithBlocks) {
+  const std::string refusal =
+      ".pairing half_per_axis is of axial, whose axes have blocks of channels: it must be half or "
+      "interleaved";
+  for (const char* name : {"rope", "mrope", "yarn", "xpos", "rerope"}) {
+    EXPECT_EQ(RefusalOf(name, {"pairing=half_per_axis"}), name + refusal);
+  }
+}
+
 TEST(axial, RefusesSectionsThatDoNotFit) {
   EXPECT_EQ(RefusalOf("axial", {"head_dim=128", "section=[8,28,27]"}),
             "axial.section must sum to 64 (rotary_dim/2), got 63 (8 + 28 + 27)");
@@ -63,11 +95,10 @@ TEST(axial, RefusesSectionsThatDoNotFit) {
 }
 
 // Each block is rope over its own channels: rows of two heads side by side.
-TEST(axial, AHeadIsARopeForEachAxis) {
-  const ExactRotation exact(
-      ParseScheme("axial", {"head_dim=16", "section=[3,5]", "pairing=interleaved"}));
-  const ExactRotation first(ParseScheme("rope", {"head_dim=6", "pairing=interleaved"}));
-  const ExactRotation second(ParseScheme("rope", {"head_dim=10", "pairing=interleaved"}));
+void ExpectAHeadForEachAxis(const std::string& pairing, const std::string& of_heads) {
+  const ExactRotation exact(ParseScheme("axial", {"head_dim=16", "section=[3,5]", pairing}));
+  const ExactRotation first(ParseScheme("rope", {"head_dim=6", of_heads}));
+  const ExactRotation second(ParseScheme("rope", {"head_dim=10", of_heads}));
   const std::vector<double> x = {1,    -0.5, 2,   0.25, 3,     -1.5,  0.75, 1.25,
                                  -2.5, 0.5,  1.5, -3,   0.125, 0.625, -1,   2.25};
   const std::vector<double> position = {1234, -0.75}, h = {1234}, w = {-0.75};
@@ -81,6 +112,46 @@ TEST(axial, AHeadIsARopeForEachAxis) {
     const std::vector<double> rest = rotate(second, w, std::span(x).last(10));
     want.insert(want.end(), rest.begin(), rest.end());
     EXPECT_EQ(rotate(exact, position, x), want);
+  }
+}
+TEST(axial, AHeadIsARopeForEachAxis) {
+  ExpectAHeadForEachAxis("pairing=interleaved", "pairing=interleaved");
+  ExpectAHeadForEachAxis("pairing=half_per_axis", "pairing=half");
+}
+
+// Our kernels against the same: bit for bit what they make of each axis alone.
+TEST(axial, KernelsOfHalvesPerAxisAreThoseOfHalves) {
+  const Scheme scheme = ParseScheme("axial", {"head_dim=26", "rotary_dim=22", "rotary_offset=2",
+                                              "section=[4,7]", "pairing=half_per_axis"});
+  for (const char* name : {"fast.rotate.f64", "fast.rotate_backward.f32", "fast.rotate.bf16.bf16",
+                           "fast.rotate_positions.bf16", "fast.rotate_positions.f32"}) {
+    const KernelInfo info = AnyKernel(name);
+    const Subject subject(info, scheme);
+    const std::vector<double> positions = {3, 5, 131071, 0, 0, 7, 12, 9};
+    std::vector<double> values(4 * 3 * 26);
+    for (size_t i = 0; i < values.size(); ++i)
+      values[i] = static_cast<double>(i * 37 % 64) / 16 - 2;
+    const Tensor x = Tensor::FromValues(info.io(), {4, 3, 26}, values);
+    const Tensor out = subject.Rotate(positions, x);
+    for (size_t axis : {0, 1}) {
+      const size_t width = axis == 0 ? 8 : 14, begin = axis == 0 ? 2 : 10;
+      const Subject alone(info, ParseScheme("rope", {fmt::format("head_dim={}", width)}));
+      Tensor own(info.io(), {4, 3, static_cast<int64_t>(width)});
+      for (size_t i = 0; i < own.size(); ++i) {
+        own.SetBits(i, x.Bits(i / width * 26 + begin + i % width));
+      }
+      const std::vector<double> on_axis = {positions[axis], positions[2 + axis],
+                                           positions[4 + axis], positions[6 + axis]};
+      const Tensor want = alone.Rotate(on_axis, own);
+      for (size_t i = 0; i < own.size(); ++i) {
+        EXPECT_EQ(out.Bits(i / width * 26 + begin + i % width), want.Bits(i)) << name << " " << i;
+      }
+    }
+    for (size_t head = 0; head < 12; ++head) {
+      for (size_t channel : {0, 1, 24, 25}) {
+        EXPECT_EQ(out.Bits(head * 26 + channel), x.Bits(head * 26 + channel)) << name;
+      }
+    }
   }
 }
 
@@ -117,6 +188,26 @@ TEST(axial, FrequencyErrorsRestartWithTheSeries) {
         FrequencyErrors(contract, rope, ExactRotation(rope).Frequencies(Dtype::f64).values);
     EXPECT_EQ(std::vector<double>(errors.begin() + 8, errors.begin() + 36), alone) << formula;
   }
+}
+
+TEST(axial, KernelsThatKnowNoHalvesPerAxisAreNotAsked) {
+  posgauge_kernel kernel = *FaultyKernel("honest.rotate.f32").kernel;
+  kernel.pairings = "half interleaved";
+  const Scheme scheme = ParseScheme("axial", {"pairing=half_per_axis"});
+  EXPECT_EQ(KernelInfo(kernel).WhyNot(scheme), "does not pair channels by half_per_axis");
+  EXPECT_TRUE(KernelInfo(kernel).Serves(ParseScheme("axial", {})));
+}
+
+TEST(axial, HalvesAcrossTheHeadAreNotThoseOfTheAxes) {
+  const Scheme scheme =
+      ParseScheme("axial", {"head_dim=64", "section=[16,16]", "pairing=half_per_axis"});
+  const CheckPlan plan{.positions = PlanPositions(50, 1023, {}, 1), .heads = 2};
+  for (const std::string& name : GoodKernelsOf(scheme)) {
+    const KernelCheck check = CheckKernels({Subject(AnyKernel(name), scheme)}, plan)[0];
+    EXPECT_EQ(check.keeps_contract.outcome, Outcome::pass) << Line(check.keeps_contract);
+  }
+  const Subject across(FaultyKernel("faulty.pairing_swapped.rotate.f32"), scheme);
+  EXPECT_EQ(CheckKernels({across}, plan)[0].keeps_contract.outcome, Outcome::fail);
 }
 
 TEST(axial, GoodKernelsKeepTheirContractsAndFaultyOnesDoNot) {

@@ -116,7 +116,7 @@ class Describe(unittest.TestCase):
                      "describe", "--scheme", "rope", "--set", "base=1e400")
         self.refused("--pairs must be all or a number above 0, got \"0\"",
                      "describe", config, "--pairs", "0")
-        self.refused("--pairing must be one of half, interleaved, got \"neox\"",
+        self.refused("--pairing must be one of half, interleaved, half_per_axis, got \"neox\"",
                      "describe", config, "--pairing", "neox")
         self.refused("--layer-kind must be one of all, got \"local\"",
                      "describe", config, "--layer-kind", "local")

@@ -35,6 +35,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"xpos", {"heads=2", "head_dim=6", "rotary_dim=4", "scale_base=64"}},
     {"rerope", {"heads=2", "head_dim=6", "window=20", "trained_length=64"}},
     {"dual_chunk", {"heads=2", "head_dim=6", "chunk_size=20", "local_size=4"}},
+    {"mixed", {"heads=2", "head_dim=6", "rotary_dim=4", "window_h=20", "window_w=60"}},
     {"none", {"heads=2", "head_dim=6", "temperature_floor_scale=64", "temperature_scale=0.5"}},
 };
 

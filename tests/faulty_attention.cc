@@ -56,6 +56,10 @@ enum Is : size_t {
   kChunksIgnored,
   kCriticalQueries,
   kLocalIgnored,
+  kAxesExchanged,  // columns counted as rows
+  kRowsIgnored,
+  kRowsReversed,
+  kKeysStill,  // queries alone turn
   // of the positions that gates count
   kCountExclusive,
   kCountFromStart,
@@ -103,6 +107,10 @@ constexpr std::array<std::string_view, kCount> kNames = {"honest",
                                                          "chunks_ignored",
                                                          "critical_queries",
                                                          "local_ignored",
+                                                         "axes_exchanged",
+                                                         "rows_ignored",
+                                                         "rows_reversed",
+                                                         "keys_still",
                                                          "count_exclusive",
                                                          "count_from_start",
                                                          "count_unmasked",
@@ -145,7 +153,7 @@ constexpr std::string_view SchemeOf(size_t fault) {
     case kScaleOnContent:
       return "shaw transformer_xl";
     case kPairingSwapped:
-      return "xpos rerope dual_chunk";
+      return "xpos rerope dual_chunk mixed";
     case kFadingIgnored:
     case kFadingRises:
     case kCentresDiffer:
@@ -159,6 +167,11 @@ constexpr std::string_view SchemeOf(size_t fault) {
     case kCriticalQueries:
     case kLocalIgnored:
       return "dual_chunk";
+    case kAxesExchanged:
+    case kRowsIgnored:
+    case kRowsReversed:
+    case kKeysStill:
+      return "mixed";
     default:
       return "*";
   }
@@ -358,6 +371,15 @@ void SpoilWeights(Scheme& scheme, NamedInputs& inputs, size_t fault) {
           k[i] *= std::pow(zeta, 64 / params.scale_base);
         }
       }
+    }
+  }
+  if (fault == kAxesExchanged) {
+    std::swap(inputs.tensors["x_frequency"], inputs.tensors["y_frequency"]);
+  }
+  if (fault == kKeysStill) std::ranges::fill(inputs.tensors["key_positions"].values, 0.0);
+  if (fault == kRowsIgnored || fault == kRowsReversed) {
+    for (double& frequency : inputs.tensors["y_frequency"].values) {
+      frequency = fault == kRowsIgnored ? 0 : -frequency;
     }
   }
   if (fault == kBiasesSwapped) {

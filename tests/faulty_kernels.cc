@@ -745,7 +745,7 @@ struct Library {
                          .quantity = keep(std::string(Quantity(offer.form))),
                          .inputs = keep(inputs),
                          .outputs = keep(outputs),
-                         .pairings = "half interleaved",
+                         .pairings = "half interleaved half_per_axis",
                          .contract = keep(ContractOf(offer.form, offer.dtype)),
                          .invariances = "chunking batch alignment pairing axes",
                          .in_place = rotates ? 1 : 0,

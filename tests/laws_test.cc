@@ -67,6 +67,9 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"dual_chunk", {"heads=4", "head_dim=8", "chunk_size=8", "local_size=3"}},
     {"dual_chunk", {"heads=4", "head_dim=8", "chunk_size=8", "local_size=3", "queries=critical"}},
     {"none", {"heads=4", "head_dim=4", "temperature_floor_scale=64", "temperature_scale=0.5"}},
+    {"axial", {"head_dim=24", "section=[2,4,6]", "pairing=half_per_axis"}},
+    {"mrope", {"head_dim=32", "section=[6,6,4]", "order=openpangu"}},
+    {"mixed", {"heads=4", "head_dim=8", "window_h=5", "window_w=7"}},
 };
 
 // Which fault, in which kernel, breaks a law of which of the schemes above.
@@ -83,7 +86,7 @@ constexpr size_t kRope = 0, kLinear = 1, kAware = 2, kNaive = 3, kDynamic = 4, k
                  kSandwich = 22, kSandwichFromOne = 23, kNone = 24, kShaw = 25, kCope = 26,
                  kTransformerXl = 27, kMrope = 28, kAxial = 29, kDeberta = 30, kSwin = 31,
                  kSwin2 = 32, kXpos = 33, kRerope = 34, kReropeTrained = 35, kDualChunk = 36,
-                 kCritical = 37, kTemperature = 38;
+                 kCritical = 37, kTemperature = 38, kPerAxis = 39, kPangu = 40, kPatches = 41;
 
 const std::vector<Red> kReds = {
     {"axes_apart", kMrope, "faulty.first_axis.rotate"},
@@ -96,6 +99,16 @@ const std::vector<Red> kReds = {
     {"blocks", kAxial, "faulty.first_axis.rotate"},
     {"blocks", kAxial, "faulty.axes_reversed.rotate_backward"},
     {"blocks", kAxial, "faulty.axis_series.table"},
+    {"blocks", kPerAxis, "faulty.pairing_swapped.rotate"},
+    {"norm", kPerAxis, "faulty.pairing_swapped.rotate_with_table"},
+    {"patch_translation", kPatches, "faulty.keys_still.scores"},
+    {"own_patch", kPatches, "faulty.keys_still.scores"},
+    {"one_axis_a_pair", kPatches, "faulty.pairing_swapped.scores"},
+    {"one_axis_a_pair", kPatches, "faulty.axes_exchanged.scores"},
+    {"one_axis_a_pair", kPatches, "faulty.rows_ignored.scores"},
+    {"one_axis_a_pair", kPatches, "faulty.rows_reversed.scores"},
+    {"axes_apart", kPangu, "faulty.axes_reversed.rotate"},
+    {"equal_axes", kPangu, "faulty.axis_series.rotate"},
     {"axial_series", kAxial, "faulty.axis_series.frequencies"},
     {"axial_series", kAxial, "faulty.axis_series.rotate"},
     {"geometric_series", kMrope, "faulty.axis_series.frequencies"},

@@ -248,6 +248,58 @@ TEST(ModelConfig, TheModelDecidesWhichPairsCountWhichAxis) {
   EXPECT_EQ(Only(ReadLlama({{"rope_scaling", both}})), Scheme(mrope::Params{.rotary = {}}));
 }
 
+TEST(ModelConfig, OpenPanguDealsPairsWhereItsConfigIsInterleaved) {
+  const auto changed = [](const std::string& model_type, const json& more) {
+    json block = {{"rope_type", "default"}, {"mrope_section", {16, 24, 24}}};
+    block.update(more);
+    return json{{"model_type", model_type}, {"rope_scaling", block}};
+  };
+  const auto order = [&](const std::string& model_type, const json& more) {
+    return std::get<mrope::Params>(Only(ReadLlama(changed(model_type, more)))).order;
+  };
+  EXPECT_EQ(order("openpangu_vl", {{"mrope_interleaved", true}}), mrope::Order::openpangu);
+  EXPECT_EQ(order("openpangu_vl_text", {{"mrope_interleaved", true}, {"rope_type", "openpangu"}}),
+            mrope::Order::openpangu);
+  EXPECT_EQ(order("openpangu_vl", {{"mrope_interleaved", false}}), mrope::Order::contiguous);
+  const json two = {{"mrope_interleaved", true}, {"mrope_section", {40, 24}}};
+  EXPECT_TRUE(HasNote(ReadLlama(changed("openpangu_vl", two)), "positions are (height, width);"));
+  EXPECT_EQ(LlamaRefusal(changed("openpangu_vl", json::object())),
+            "config.json: rope_scaling.mrope_interleaved is missing: true or false tells which "
+            "pairs count which axis");
+  const json word = {{"rope_type", "openpangu"}, {"mrope_interleaved", false}};
+  EXPECT_EQ(LlamaRefusal(changed("openpangu_vl", word)),
+            "config.json: rope_scaling.mrope_interleaved is false, which rope type 'openpangu' "
+            "never is");
+  EXPECT_EQ(LlamaRefusal(changed("qwen2_vl", {{"rope_type", "openpangu"}})),
+            "config.json: rope type 'openpangu' is not that of model_type qwen2_vl");
+}
+
+// The base by mpmath: 10000 1000^(128/126) = 11158839.925...
+TEST(ModelConfig, XdropeIsFourBlocksOverTheScaledBase) {
+  const json block = {{"type", "xdrope"},      {"factor", 1.0},
+                      {"alpha", 1000.0},       {"beta_fast", 32},
+                      {"beta_slow", 1},        {"mscale", 1.0},
+                      {"mscale_all_dim", 1.0}, {"xdrope_section", {16, 16, 16, 16}}};
+  const json changes = {
+      {"model_type", "hunyuan_vl"}, {"rope_theta", 10000.0}, {"rope_scaling", block}};
+  const ModelConfig model = ReadLlama(changes);
+  const auto params = std::get<mrope::Params>(Only(model));
+  EXPECT_EQ(params.section, (std::vector<int64_t>{16, 16, 16, 16}));
+  EXPECT_EQ(params.order, mrope::Order::contiguous);
+  EXPECT_EQ(fmt::format("{:.3f}", params.rotary.base), "11158839.925");
+  EXPECT_TRUE(HasNote(model, "rope_theta alpha^(d/(d - 2)) as the model's code forms it"));
+  EXPECT_TRUE(HasNote(model, "positions are (running, width, height, time);"));
+  const auto refusal = [&](const json& more) {
+    json other = block;
+    other.update(more);
+    return LlamaRefusal({{"model_type", "hunyuan_vl"}, {"rope_scaling", other}});
+  };
+  EXPECT_NE(refusal({{"alpha", 0}}).find("rope_scaling.alpha must be"), std::string::npos);
+  EXPECT_NE(refusal({{"alpha", 1e300}}).find("rope_scaling.alpha must be"), std::string::npos);
+  EXPECT_NE(refusal({{"attention_factor", 2}}).find("is not understood"), std::string::npos);
+  EXPECT_NE(refusal({{"type", "linear"}}).find("is not understood"), std::string::npos);
+}
+
 TEST(ModelConfig, FreqAllocationOfErnieIsTime) {
   const ModelConfig model =
       ReadLlama({{"model_type", "ernie4_5_moe_vl"}, {"rope_3d", true}, {"freq_allocation", 20}});

@@ -8,14 +8,14 @@ namespace {
 TEST(ConfigRefusal, RopeTypesThatAreNotServed) {
   const std::string supported =
       " is not supported; supported: default, linear, dynamic, ntk, yarn, dynamic-yarn, llama3, "
-      "longrope, proportional, mrope";
-  for (const std::string type : {"xdrope", "mllama4", "Longrope"}) {
+      "longrope, proportional, mrope, openpangu, xdrope";
+  for (const std::string type : {"mllama4", "Longrope"}) {
     EXPECT_EQ(LlamaRefusal({{"rope_scaling", {{"rope_type", type}, {"factor", 2}}}}),
               "config.json: rope type '" + type + "'" + supported);
   }
   EXPECT_EQ(
       LlamaRefusal({{"rope_scaling", {{"type", "xdrope"}, {"xdrope_section", {16, 16, 16, 16}}}}}),
-      "config.json: rope type 'xdrope'" + supported);
+      "config.json: rope_scaling.alpha is missing");
   EXPECT_EQ(LlamaRefusal({{"rope_scaling", {{"rope_type", "a\nb"}}}}),
             "config.json: rope type 'a\\nb'" + supported);
 }

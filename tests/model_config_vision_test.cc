@@ -68,8 +68,9 @@ json Tower(const std::string& model_type) {
 
 TEST(VisionConfig, TowersOfQwenHaveRowsFirst) {
   const ModelConfig model = Read(Tower("qwen2_5_vl").dump());
-  EXPECT_EQ(Only(model), Scheme(axial::Params{.rotary = {.head_dim = 80, .rotary_dim = 80},
-                                              .section = {20, 20}}));
+  EXPECT_EQ(
+      Only(model),
+      Scheme(axial::Params{.rotary = {.head_dim = 80, .rotary_dim = 80, .section = {20, 20}}}));
   EXPECT_EQ(model.groups[0].layers, (std::vector<int64_t>{0, 1}));
   json third = Tower("qwen3_vl");
   third["num_position_embeddings"] = 2304;
@@ -145,13 +146,44 @@ TEST(VisionConfig, TheBaseOfATowerIsFilledInAloudAndNeverAGuess) {
   }
 }
 
+TEST(VisionConfig, Gemma4PairsHalvesOfTheChannelsOfEachAxis) {
+  const auto with = [](const json& changes) {
+    json config = Patches("gemma4_vision", 336, 16);
+    config.update({{"head_dim", 64}, {"position_embedding_size", 10240}});
+    config.update(changes);
+    return config.dump();
+  };
+  const axial::Params params{.rotary = {.head_dim = 64,
+                                        .rotary_dim = 64,
+                                        .pairing = Pairing::half_per_axis,
+                                        .base = 100,
+                                        .section = {16, 16}}};
+  const ModelConfig silent = Read(with(json::object()));
+  EXPECT_EQ(Only(silent), Scheme(params));
+  EXPECT_TRUE(HasNote(
+      silent, "rope_theta is not in the config: 100 is what model_type gemma4_vision fills in"));
+  EXPECT_TRUE(HasNote(silent, "positions are (column, row) of patches"));
+  EXPECT_TRUE(HasNote(silent,
+                      "position_embedding_size 10240: patches also get a learned row of their "
+                      "column and one of their row, which is not read"));
+  for (const char* word : {"default", "axial"}) {
+    const json block = {{"rope_type", word}, {"rope_theta", 100}};
+    EXPECT_EQ(Only(Read(with({{"rope_parameters", block}}))), Scheme(params));
+  }
+  EXPECT_EQ(Refusal(with({{"head_dim", 66}})),
+            "config.json: head_dim must be a multiple of 4, got 66");
+  EXPECT_EQ(Refusal(with({{"rope_parameters", {{"rope_type", "linear"}, {"factor", 2}}}})),
+            "config.json: rope_parameters.rope_type \"linear\" is not supported in a vision "
+            "tower; supported: default, axial");
+}
+
 TEST(VisionConfig, AxesOfFluxAreReadOrFilledIn) {
   json config = {{"_class_name", "FluxTransformer2DModel"}, {"attention_head_dim", 128}};
-  axial::Params params{.rotary = {.pairing = Pairing::interleaved}, .section = {8, 28, 28}};
+  axial::Params params{.rotary = {.pairing = Pairing::interleaved, .section = {8, 28, 28}}};
   EXPECT_EQ(Only(Read(config.dump())), Scheme(params));
   EXPECT_TRUE(HasNote(Read(config.dump()), "axes_dims_rope is not in the config: 16, 56, 56"));
   config["axes_dims_rope"] = {32, 48, 48};
-  params.section = {16, 24, 24};
+  params.rotary.section = {16, 24, 24};
   EXPECT_EQ(Only(Read(config.dump())), Scheme(params));
   config["axes_dims_rope"] = {31, 49, 48};
   EXPECT_EQ(Refusal(config.dump()), "config.json: axes_dims_rope must be even numbers, got 31");
@@ -169,10 +201,10 @@ TEST(VisionConfig, OpenClipTellsOfBothPartsInWordsOfItsOwn) {
   config["vision_cfg"]["image_size"] = 336;
   const ModelConfig eva = Read(config.dump());
   ASSERT_EQ(eva.groups.size(), 3u);
-  EXPECT_EQ(eva.groups[1].scheme,
-            Scheme(axial::Params{
-                .rotary = {.head_dim = 64, .rotary_dim = 64, .pairing = Pairing::interleaved},
-                .section = {16, 16}}));
+  EXPECT_EQ(eva.groups[1].scheme, Scheme(axial::Params{.rotary = {.head_dim = 64,
+                                                                  .rotary_dim = 64,
+                                                                  .pairing = Pairing::interleaved,
+                                                                  .section = {16, 16}}}));
   EXPECT_TRUE(HasNote(eva, "positions are (row, column) times 16/21"));
 }
 

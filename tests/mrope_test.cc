@@ -84,6 +84,26 @@ TEST(mrope, ErnieAlternatesHeightAndWidthBeforeTime) {
   for (size_t i = 0; i < 64; ++i) EXPECT_EQ(axes[i], i >= 44 ? 0 : i % 2 == 0 ? 1 : 2) << i;
 }
 
+// get_mrope_interleaved_id_list of vLLM's mrope_interleaved.py for (2, 2), (2, 3, 3), (16, 24, 24)
+// and (4, 1).
+TEST(mrope, OpenPanguDealsToTheSmallestShareAndEndsWithTime) {
+  const auto deal = [](const std::string& width, const std::string& section) {
+    return AxesOfPairs({"rotary_dim=" + width, "section=" + section, "order=openpangu"});
+  };
+  EXPECT_EQ(deal("8", "[2,2]"), (Axis{0, 1, 0, 1}));
+  EXPECT_EQ(deal("16", "[2,3,3]"), (Axis{0, 1, 2, 1, 2, 1, 2, 0}));
+  EXPECT_EQ(deal("128", "[16,24,24]"),
+            (Axis{0, 1, 2, 1, 2, 0, 1, 2, 1, 2, 0, 1, 2, 0, 1, 2, 1, 2, 0, 1, 2, 0,
+                  1, 2, 1, 2, 0, 1, 2, 1, 2, 0, 1, 2, 0, 1, 2, 1, 2, 0, 1, 2, 0, 1,
+                  2, 1, 2, 0, 1, 2, 1, 2, 0, 1, 2, 0, 1, 2, 1, 2, 0, 1, 2, 0}));
+  EXPECT_EQ(deal("10", "[4,1]"), (Axis{0, 1, 0, 0, 0}));
+  EXPECT_EQ(CountsOf(deal("128", "[40,24]"), 2), (Axis{40, 24}));
+  EXPECT_EQ(deal("2", "[1,0,0]"), (Axis{0}));
+  EXPECT_EQ(RefusalOf("mrope", {"section=[0,32,32]", "order=openpangu"}),
+            "mrope.section[0] must be at least 1 in the order openpangu, whose last pair counts "
+            "time");
+}
+
 TEST(mrope, FrequenciesAreThoseOfRope) {
   ExpectSameFrequencies(ParseScheme("mrope", {"base=1e6", "section=[16,24,24]"}),
                         ParseScheme("rope", {"base=1e6", "head_dim=128"}));
@@ -122,7 +142,8 @@ TEST(mrope, SectionsTravelAsAList) {
 TEST(mrope, EveryPairIsRopeAtThePositionOnItsAxis) {
   const std::vector<double> positions = {0,  5, 7, 1.5, -3,     131071, 2147483647, 4294967296.0,
                                          -2, 9, 9, 9,   0x1p60, 0.125,  1,          65536};
-  for (const char* order : {"contiguous", "interleaved", "interleaved_ggml", "ernie"}) {
+  for (const char* order :
+       {"contiguous", "interleaved", "interleaved_ggml", "ernie", "openpangu"}) {
     const bool four = order == std::string("interleaved_ggml");
     const size_t count = four ? 4 : 3;
     const Scheme scheme =

@@ -18,6 +18,7 @@ const std::vector<std::pair<std::string, std::vector<std::string>>> kSchemes = {
     {"ntk", {"form=mixed", "factor=4", "mixed_exponent=0.625"}},
     {"mrope", {"section=[24,20,20]", "order=interleaved"}},
     {"axial", {"section=[8,28,28]", "pairing=interleaved"}},
+    {"axial", {"section=[8,28,28]", "pairing=half_per_axis"}},
     {"longrope", {"factor=32"}},
     {"longrope", {"rotary_dim=4", "long_factor=[1,47.77]", "length=4097"}},
     {"longrope", {"rotary_dim=4", "short_factor=[1,2]", "long_factor=[3,4]", "length=4097"}},

@@ -164,8 +164,9 @@ TEST(SchemeParameters, UnknownNamesListWhatThereIs) {
             "linear has no field \"scale\": its fields are head_dim, rotary_dim, rotary_offset, "
             "pairing, direction, base, factor");
   EXPECT_EQ(Refusal("rope", {"pairing=neox"}),
-            "rope.pairing must be one of half, interleaved, got \"neox\"");
-  EXPECT_EQ(Refusal("rope", {"pairing=1"}), "rope.pairing must be one of half, interleaved, got 1");
+            "rope.pairing must be one of half, interleaved, half_per_axis, got \"neox\"");
+  EXPECT_EQ(Refusal("rope", {"pairing=1"}),
+            "rope.pairing must be one of half, interleaved, half_per_axis, got 1");
   EXPECT_EQ(Refusal("rope", {"base"}), "a setting must be field=value, got \"base\"");
   EXPECT_EQ(Refusal("rope", {"=3"}), "a setting must be field=value, got \"=3\"");
 }

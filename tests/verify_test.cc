@@ -455,7 +455,7 @@ TEST(kernel, MalformedDescriptorsAreRefusedByName) {
       {[](auto& k) { k.inputs = "x:f32"; },
        "kernel toy.rotate takes neither positions nor cos and sin"},
       {[](auto& k) { k.pairings = "neox"; },
-       "kernel toy.rotate: pairing must be one of half, interleaved, got \"neox\""},
+       "kernel toy.rotate: pairing must be one of half, interleaved, half_per_axis, got \"neox\""},
       {[](auto& k) { k.contract = "rotate=f33"; },
        "kernel toy.rotate: contract: rotate must be one of exact, turn64, turn96, dd, f64, f32, "
        "f16, bf16, f8e4m3, f8e5m2, got \"f33\""},

@@ -76,6 +76,15 @@ inline Emulated Angle(const Emulated& distance, const Emulated& frequency) {
   return distance * frequency;
 }
 
+inline Emulated SumOfAngles(const Emulated& a, const Emulated& b) {
+  DeclaredArithmetic arithmetic = emulated_detail::Current();
+  const bool turns =
+      arithmetic.angles == Arithmetic::turn64 || arithmetic.angles == Arithmetic::turn96;
+  arithmetic.elementwise = turns ? Arithmetic::f64 : arithmetic.angles;
+  const ArithmeticScope scope(arithmetic);
+  return a + b;
+}
+
 inline Emulated Exp(const Emulated& x) {
   return emulated_detail::Function(x, [](double at) { return std::exp(at); });
 }

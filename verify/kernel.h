@@ -52,7 +52,9 @@
  *
  * Schemes of one axis have positions [tokens], with or without it; "axis?:i64" leaves it out there.
  * A kernel of every scheme that takes positions but no axis is of one axis: it is asked for no
- * other.  One that names mrope or axial may work from their section and order instead.
+ * other.  One that names mrope or axial may work from their section and order instead.  By the
+ * pairing half_per_axis (axial) the list `section` says how channels pair: axis a has the next
+ * 2 section[a] of them, of which those `section[a]` apart are a pair.
  *
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
  * rotary_dim, rotary_offset, base, factor, width, ...); a variant is the index of its spelling in
@@ -131,7 +133,7 @@ typedef struct posgauge_kernel {
    * name says that only some parameters of the scheme call for it: "w1?:f32". */
   const char* inputs;
   const char* outputs;
-  const char* pairings; /* "half interleaved"; of rotations */
+  const char* pairings; /* "half interleaved half_per_axis", those it serves; of rotations */
   /* One line of declared arithmetic, docs/contracts.md; what is not said means the weakest. */
   const char* contract;
   /* What is promised bit for bit, separated by spaces, "" for nothing; without the word results may

@@ -233,6 +233,15 @@ Tracked Angle(const Tracked& distance, const Tracked& frequency) {
   return angle;
 }
 
+Tracked SumOfAngles(const Tracked& a, const Tracked& b) {
+  DeclaredArithmetic arithmetic = Current();
+  const Arithmetic angles = arithmetic.angles;
+  const bool turns = angles == Arithmetic::turn64 || angles == Arithmetic::turn96;
+  arithmetic.elementwise = turns ? Arithmetic::exact : angles;
+  const ArithmeticScope scope(arithmetic);
+  return a + b;
+}
+
 Tracked Exp(const Tracked& x) {
   return Function(x, std::exp(x.value), [&](double reach) { return std::exp(x.value + reach); });
 }

@@ -45,6 +45,9 @@ Tracked PositionSum(const std::vector<Tracked>& terms);
 /// turn.
 Tracked Angle(const Tracked& distance, const Tracked& frequency);
 
+/// Two of them added, in the same arithmetic; turns add up without error.
+Tracked SumOfAngles(const Tracked& a, const Tracked& b);
+
 Tracked Exp(const Tracked& x);
 Tracked Log(const Tracked& x);
 Tracked Log1p(const Tracked& x);

@@ -12,7 +12,7 @@ constexpr Pairing kInterleaved = Pairing::interleaved;
 
 // Sources: the model code in huggingface/transformers (class defaults of the configs, rotate_half
 // or its interleaved form), the remote code on the hub for internlm, baichuan, chatglm, minicpm,
-// orion, qwen and kimi_k2, deepseek-ai/DeepSeek-V3 inference/model.py, openai/gpt-oss
+// orion, openpangu_vl, qwen and kimi_k2, deepseek-ai/DeepSeek-V3 inference/model.py, openai/gpt-oss
 // torch/model.py.
 constexpr auto kModelTypes = std::to_array<ModelType>({
     {.name = "baichuan", .pairing = kHalf},
@@ -86,6 +86,8 @@ constexpr auto kModelTypes = std::to_array<ModelType>({
     {.name = "hunyuan", .pairing = kHalf},
     {.name = "hunyuan_v1_dense", .pairing = kHalf},
     {.name = "hunyuan_v1_moe", .pairing = kHalf},
+    {.name = "hunyuan_vl", .pairing = kHalf},
+    {.name = "hunyuan_vl_text", .pairing = kHalf},
     {.name = "internlm", .pairing = kHalf},
     {.name = "internlm2", .pairing = kHalf},
     {.name = "kimi_k2", .pairing = kInterleaved, .base = 0, .fraction = 0, .deepseek = true},
@@ -111,6 +113,8 @@ constexpr auto kModelTypes = std::to_array<ModelType>({
     {.name = "olmo", .pairing = kHalf},
     {.name = "olmo2", .pairing = kHalf},
     {.name = "olmoe", .pairing = kHalf},
+    {.name = "openpangu_vl", .pairing = kHalf, .base = 0, .order = mrope::Order::openpangu},
+    {.name = "openpangu_vl_text", .pairing = kHalf, .base = 0, .order = mrope::Order::openpangu},
     {.name = "orion", .pairing = kHalf},
     {.name = "persimmon", .pairing = kHalf, .base = 25000, .fraction = 0.5},
     {.name = "phi", .pairing = kHalf, .fraction = 0.5},

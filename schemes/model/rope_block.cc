@@ -1,5 +1,7 @@
 #include "posgauge/schemes/model/rope_block.h"
 
+#include <cmath>
+
 #include "posgauge/schemes/base/domain.h"
 #include "posgauge/schemes/model/rope_keys.h"
 #include "posgauge/schemes/model/yarn_block.h"
@@ -11,7 +13,8 @@ namespace {
 using Notes = std::vector<std::string>;
 
 constexpr std::string_view kServed =
-    "default, linear, dynamic, ntk, yarn, dynamic-yarn, llama3, longrope, proportional, mrope";
+    "default, linear, dynamic, ntk, yarn, dynamic-yarn, llama3, longrope, proportional, mrope, "
+    "openpangu, xdrope";
 
 [[noreturn]] void RefuseType(const std::string& type) {
   const std::string quoted = Shown(type);
@@ -22,7 +25,8 @@ constexpr std::string_view kServed =
 // Other words for a rope type that mean the same frequencies.
 std::string Canonical(const std::string& type) {
   if (type == "rope" || type == "none" || type == "gptj" || type == "neox") return "default";
-  if (type == "mrope") return "default";  // mrope_section says it, under either word
+  // mrope_section says it, under any word.
+  if (type == "mrope" || type == "openpangu") return "default";
   if (type == "deepseek_yarn" || type == "telechat3-yarn") return "yarn";
   if (type == "su") return "longrope";
   return type;
@@ -146,21 +150,39 @@ Scheme ReadProportional(const Section& block, const Rotary& rotary, Notes& notes
                               .factor = block.Find<double>("factor").value_or(1)};
 }
 
+constexpr std::string_view kInterleaved = "mrope_interleaved";
+
+// openPangu's code deals pairs to the axes, or has blocks; vLLM, as it reads a config that is
+// interleaved, gives it the rope type openpangu.
+mrope::Order PanguOrderOf(const Section& block, const std::string& word) {
+  const auto stated = block.Find<bool>(kInterleaved);
+  Require(stated.has_value(), "{} is missing: true or false tells which pairs count which axis",
+          block.Name(kInterleaved));
+  Require(*stated || word != "openpangu", "{} is false, which rope type 'openpangu' never is",
+          block.Name(kInterleaved));
+  return *stated ? mrope::Order::openpangu : mrope::Order::contiguous;
+}
+
 // Which pairs count which axis: the model's code decides, and Qwen3-VL's configs say it again.
-mrope::Order OrderOf(const Section& block, const RopeContext& context) {
-  constexpr std::string_view kKey = "mrope_interleaved";
-  const auto stated = block.Find<bool>(kKey);
+mrope::Order OrderOf(const Section& block, const std::string& word, const RopeContext& context) {
   const ModelType* type = context.type;
+  if (type ? type->order == mrope::Order::openpangu : word == "openpangu") {
+    return PanguOrderOf(block, word);
+  }
+  Require(word != "openpangu", "rope type 'openpangu' is not that of model_type {}",
+          type ? type->name : "");
+  const auto stated = block.Find<bool>(kInterleaved);
   if (!type) {
     Require(stated.has_value(),
             "{} is missing, and model_type {} is not known: true or false tells which pairs count "
             "which axis",
-            block.Name(kKey), Shown(context.config.Find<std::string>("model_type").value_or("")));
+            block.Name(kInterleaved),
+            Shown(context.config.Find<std::string>("model_type").value_or("")));
     return *stated ? mrope::Order::interleaved : mrope::Order::contiguous;
   }
   Require(!stated || *stated == (type->order == mrope::Order::interleaved),
-          "{} is {}, but model_type {} has the order {}", block.Name(kKey), stated.value_or(false),
-          type->name, VariantName(type->order));
+          "{} is {}, but model_type {} has the order {}", block.Name(kInterleaved),
+          stated.value_or(false), type->name, VariantName(type->order));
   return type->order;
 }
 
@@ -181,17 +203,39 @@ Scheme ReadMrope(const Section& block, const std::string& word, const Rotary& ro
           block.Name("mrope_section"), word);
   CheckKeys(block, "mrope", {"mrope_section", "mrope_interleaved"},
             {"original_max_position_embeddings"}, notes);
-  mrope::Params params{.rotary = rotary,
-                       .section = block.Get<std::vector<int64_t>>("mrope_section"),
-                       .order = OrderOf(block, context)};
+  const mrope::Params params{.rotary = rotary,
+                             .section = block.Get<std::vector<int64_t>>("mrope_section"),
+                             .order = OrderOf(block, word, context)};
   notes.emplace_back(
-      "positions are (time, height, width); a token of text has one number on all three");
+      params.section.size() == 2
+          ? "positions are (height, width); a token of text has one number on both"
+          : "positions are (time, height, width); a token of text has one number on all three");
   if (LeavesPairsToTime(params)) {
     notes.emplace_back(
         "pairs beyond 3 times the height's or the width's section count time; ggml's IMROPE turns "
         "them by a fourth position, which llama.cpp sets to 0 for text");
   }
   return params;
+}
+
+// Hunyuan VL: four axes in blocks over Hunyuan's static NTK, of which only the base is left to say;
+// vLLM's xdrope.py.
+Scheme ReadXdrope(const Section& block, Rotary rotary, Notes& notes) {
+  CheckKeys(block, "xdrope", {"alpha", "xdrope_section"},
+            {"factor", "beta_fast", "beta_slow", "mscale", "mscale_all_dim"}, notes);
+  const double alpha = block.Get<double>("alpha");
+  RequireScale(block.Name("alpha"), alpha, kSmallestScale);
+  Require(rotary.rotary_dim > 2, "{} needs at least two pairs, got {} channels that rotate",
+          block.Name("alpha"), rotary.rotary_dim);
+  const auto width = static_cast<double>(rotary.rotary_dim);
+  rotary.base *= std::pow(alpha, width / (width - 2));
+  notes.push_back(fmt::format(
+      "{}: the base is {}, rope_theta alpha^(d/(d - 2)) as the model's code forms it, in binary64",
+      block.Name("alpha"), rotary.base));
+  notes.emplace_back(
+      "positions are (running, width, height, time); a token of text has one number on all four");
+  return mrope::Params{.rotary = rotary,
+                       .section = block.Get<std::vector<int64_t>>("xdrope_section")};
 }
 
 }  // namespace
@@ -201,7 +245,6 @@ bool TurnsWholeHead(const std::optional<Section>& block) {
 }
 
 std::string RopeTypeOf(const Section& block) {
-  if (block.Has("xdrope_section")) RefuseType("xdrope");
   const auto old_word = block.Find<std::string>("type");
   const auto new_word = block.Find<std::string>("rope_type");
   Require(!old_word || !new_word || Canonical(*old_word) == Canonical(*new_word),
@@ -222,9 +265,10 @@ Scheme ReadRopeBlock(const std::optional<Section>& block, const Rotary& rotary,
                      const RopeContext& context, std::vector<std::string>& notes) {
   if (!block) return rope::Params{.rotary = rotary};
   const std::string word = RopeTypeOf(*block), type = Canonical(word);
-  if (word == "mrope" || block->Has("mrope_section")) {
+  if (word == "mrope" || word == "openpangu" || block->Has("mrope_section")) {
     return ReadMrope(*block, word, rotary, context, notes);
   }
+  if (word == "xdrope") return ReadXdrope(*block, rotary, notes);
   if (type == "default") {
     CheckKeys(*block, "default", {"rope_theta", "partial_rotary_factor"},
               {"original_max_position_embeddings"}, notes);

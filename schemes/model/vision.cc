@@ -5,9 +5,7 @@
 
 #include "posgauge/schemes/model/known_type.h"
 #include "posgauge/schemes/model/patches.h"
-#include "posgauge/schemes/model/rope_block.h"
-#include "posgauge/schemes/model/rope_keys.h"
-#include "posgauge/schemes/model/rotary_layout.h"
+#include "posgauge/schemes/model/vision_axial.h"
 
 namespace posgauge {
 
@@ -103,36 +101,6 @@ Groups ReadMae(const Section& config, Notes& notes) {
   return {{"encoder", {}, encoder}, {"decoder", {}, decoder}};
 }
 
-// The rotary part of a vision tower: half of the pairs count rows, half columns, each with
-// frequencies of its own.
-axial::Params AxialOf(const Section& config, std::string_view width_key, std::string_view heads_key,
-                      Pairing pairing) {
-  const int64_t width = GetPositive(config, width_key), heads = GetPositive(config, heads_key);
-  Require(width % (4 * heads) == 0, "{} must be a multiple of 4 times {} {}, got {}",
-          config.Name(width_key), config.Name(heads_key), heads, width);
-  const int64_t head_dim = width / heads;
-  return {.rotary = {.head_dim = head_dim, .rotary_dim = head_dim, .pairing = pairing},
-          .section = {head_dim / 4, head_dim / 4}};
-}
-
-// Newer configs have it in a block, which scales nothing.
-double BaseOf(const Section& config, const ModelType& type, Notes& notes) {
-  constexpr std::string_view kPart = "partial_rotary_factor";
-  Require(!config.Has("rope_scaling"), "{} is not supported: a vision tower is not scaled",
-          config.Name("rope_scaling"));
-  const auto block = config.FindSection("rope_parameters");
-  if (block) {
-    const std::string word = RopeTypeOf(*block);
-    Require(word == "default", "{} {} is not supported in a vision tower; supported: default",
-            block->Name(block->FirstOf({"rope_type", "type"})), Shown(word));
-    Require(block->Find<double>(kPart).value_or(1) == 1,
-            "{} must be 1 in a vision tower, which turns whole heads, got {}", block->Name(kPart),
-            block->Find<double>(kPart).value_or(1));
-    CheckKeys(*block, word, {"rope_theta"}, {}, notes);
-  }
-  return ReadBase(config, block, /*nested=*/false, &type, notes);
-}
-
 // VisionRotaryEmbedding of models/qwen2_vl, whose config calls the tower's width embed_dim and the
 // text's hidden_size; ERNIE 4.5 VL has the same tower.
 Groups ReadQwen2Vl(const Section& config, Notes&) {
@@ -183,7 +151,7 @@ Groups ReadGlm4v(const Section& config, Notes& notes) {
 Groups ReadLlama4(const Section& config, Notes& notes) {
   constexpr ModelType kType{.name = "llama4_vision_model", .pairing = Pairing::interleaved};
   axial::Params params = AxialOf(config, "hidden_size", "num_attention_heads", kType.pairing);
-  params.rotary.base = BaseOf(config, kType, notes);
+  params.rotary.base = TowerBaseOf(config, kType, notes);
   notes.emplace_back(
       "positions are (column, row) of patches counted from 1; the class token has (0, 0)");
   Groups groups = Added(params);
@@ -191,34 +159,14 @@ Groups ReadLlama4(const Section& config, Notes& notes) {
   return groups;
 }
 
-// models/pixtral/modeling_pixtral.py: rows have the even frequencies of one series, columns the
-// odd.
 Groups ReadPixtral(const Section& config, Notes& notes) {
-  constexpr ModelType kType{.name = "pixtral", .pairing = Pairing::half};
-  axial::Params params = AxialOf(config, "hidden_size", "num_attention_heads", kType.pairing);
-  params.rotary.base = BaseOf(config, kType, notes);
-  params.frequency_index = axial::FrequencyIndex::alternating;
-  return Added(params);
+  return Added(PixtralAxial(config, notes));
 }
 
-// diffusers models/transformers/transformer_flux.py, FluxPosEmbed.
+Groups ReadGemma4(const Section& config, Notes& notes) { return Added(Gemma4Axial(config, notes)); }
+
 Groups ReadFlux(const Section& config, Notes& notes) {
-  constexpr std::string_view kAxes = "axes_dims_rope";
-  const int64_t head_dim = GetPositive(config, "attention_head_dim");
-  axial::Params params{
-      .rotary = {.head_dim = head_dim, .rotary_dim = head_dim, .pairing = Pairing::interleaved},
-      .section =
-          config.Find<std::vector<int64_t>>(kAxes).value_or(std::vector<int64_t>{16, 56, 56})};
-  for (int64_t& channels : params.section) {
-    Require(channels % 2 == 0, "{} must be even numbers, got {}", config.Name(kAxes), channels);
-    channels /= 2;
-  }
-  if (!config.Has(kAxes)) {
-    notes.emplace_back(
-        "axes_dims_rope is not in the config: 16, 56, 56 is what diffusers fills in");
-  }
-  notes.emplace_back("positions are (0, row, column); those of text are all 0");
-  return {{"all", {}, params}};
+  return {{"all", {}, FluxAxial(config, notes)}};
 }
 
 constexpr auto kKnown = std::to_array<KnownType>({
@@ -230,6 +178,7 @@ constexpr auto kKnown = std::to_array<KnownType>({
     {"dinov2_with_registers", ReadDinov2WithRegisters},
     {"ernie4_5_moe_vl", ReadQwen2Vl, "depth"},
     {"ernie4_5_vl_moe_vision", ReadQwen2Vl, "depth"},
+    {"gemma4_vision", ReadGemma4},
     {"glm4v", ReadGlm4v, "depth"},
     {"glm4v_moe", ReadGlm4v, "depth"},
     {"glm4v_moe_vision", ReadGlm4v, "depth"},
@@ -263,8 +212,8 @@ Groups ReadOpenClip(const Section& config, Notes& notes) {
     groups.push_back({"vision", LayersOf(vision, "layers"),
                       axial::Params{.rotary = {.head_dim = head_dim,
                                                .rotary_dim = head_dim,
-                                               .pairing = Pairing::interleaved},
-                                    .section = {head_dim / 4, head_dim / 4}}});
+                                               .pairing = Pairing::interleaved,
+                                               .section = {head_dim / 4, head_dim / 4}}}});
     if (vision.Find<bool>("intp_freq").value_or(false)) {
       notes.push_back(fmt::format(
           "positions are (row, column) times {}/{}: {} over the patches of a side; the class token "

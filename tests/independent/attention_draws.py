@@ -50,6 +50,16 @@ class AttentionDraw:
                             trained_length=self.one_of(None, None, 2, 4, 8, 512, 4096,
                                                        lambda: r.randint(2, 5000)))
 
+    def mixed(self, widest):
+        r = self.random
+        sides = [self.one_of(1, 2, 7, 14, lambda: r.randint(1, 12)) for _ in range(2)]
+        scheme = self.turning("mixed", max(widest, 2), window_h=sides[0], window_w=sides[1])
+        del scheme["base"]
+        scheme.update(causal=False, head_dim=max(2, scheme["head_dim"]))
+        if scheme["rotary_dim"] is None and scheme["head_dim"] % 2 or scheme["rotary_dim"] == 0:
+            scheme["rotary_dim"] = scheme["head_dim"] // 2 * 2
+        return scheme
+
     def dual_chunk(self, widest):
         r = self.random
         stride = self.one_of(1, 2, 5, 16, 4096, lambda: r.randint(1, 5000))
@@ -238,6 +248,14 @@ class AttentionDraw:
                     "position_weight": self.weights(h * d * scheme["model_width"])}
         if name in WINDOWS:
             return self.windows_weights(scheme)
+        if name == "mixed":
+            width = d if scheme["rotary_dim"] is None else scheme["rotary_dim"]
+            size = h * width // 2
+            of_x = self.weights(size)
+            # Also one axis alone, or one that turns back what the other turns.
+            of_y = self.one_of(lambda: self.weights(size), lambda: self.weights(size),
+                               lambda: [0.0] * size, lambda: [-x for x in of_x])
+            return {"x_frequency": of_x, "y_frequency": of_y}
         if name == "cope":
             return {"embedding": self.weights(scheme["num_positions"] * d)}
         return {}

@@ -2,14 +2,16 @@
 
 Sun et al., arXiv:2212.10554, algorithm 1 (xpos); kexue.fm/archives/9708 and LlamaReRoPE of
 github.com/jquesnelle/yarn (rerope); An et al., arXiv:2402.17463, sec. 2, and the tables of vLLM's
-dual_chunk_rope.py (dual_chunk). And none with the temperature of transformers' Llama4TextAttention.
+dual_chunk_rope.py (dual_chunk); Heo et al., arXiv:2403.13298, eq. 9, and compute_mixed_cis of
+naver-ai/rope-vit (mixed). And none with the temperature of transformers' Llama4TextAttention.
 """
 from fractions import Fraction
 
 from mpmath import iv
 
-from independent.attention import Plain, Waves, divide, dot
-from independent.ball import ONE, add, ball_of_fraction, ball_of_interval, multiply, negate
+from independent.attention import Plain, Waves, divide, dot, fraction
+from independent.ball import (ONE, add, ball_of_fraction, ball_of_interval, cos_sin, multiply,
+                              negate)
 from independent.powers import Power, perfect_power
 
 
@@ -109,6 +111,50 @@ class DualChunk(Turning):
         else:  # row `length - 1` of the table for the chunk before
             place = within + size if critical else min(length - 1 + length, size)
         return self.score_at(head, i, j, Fraction(place), Fraction(key_place))
+
+
+class Mixed(Turning):
+    def turned_at(self, row, head, patch):
+        """(u, v) of every pair, turned by the angle of the patch: its column times the one frequency
+        and its row times the other."""
+        pairs, _ = self.channels()
+        y, x = divmod(int(patch), self.scheme["window_w"])
+        result = []
+        for n, (u, v) in enumerate(pairs):
+            at = head * len(pairs) + n
+            angle = add(multiply((x, 0, 0), self.given["x_frequency"][at]),
+                        multiply((y, 0, 0), self.given["y_frequency"][at]))
+            key = "turn", angle
+            if key not in self.kept:
+                self.kept[key] = cos_sin(angle, self.bits)
+            cos, sin = self.kept[key]
+            u, v = row[u], row[v]
+            result.append((add(multiply(u, cos), negate(multiply(v, sin))),
+                           add(multiply(u, sin), multiply(v, cos))))
+        return result
+
+    def score(self, head, i, j):
+        q, k = self.row("q", i, head), self.row("k", j, head)
+        still = [multiply(q[c], k[c]) for c in self.channels()[1]]
+        pairs = self.unturned(head, i, j, q, k)
+        if pairs is None:
+            turned = zip(self.turned_at(q, head, self.queries[i]),
+                         self.turned_at(k, head, self.keys[j]))
+            pairs = [dot(a, b) for a, b in turned]
+        return self.scaled(dot(pairs + still, [ONE] * (len(pairs) + len(still))))
+
+    def unturned(self, head, i, j, q, k):
+        """Of vectors none of whose pairs turns against the other, or None."""
+        pairs, _ = self.channels()
+        w = self.scheme["window_w"]
+        (y, x), (row, column) = (divmod(int(patch), w) for patch in (self.queries[i], self.keys[j]))
+        for n, (u, v) in enumerate(pairs):
+            of_x, of_y = (fraction(self.given[name][head * len(pairs) + n])
+                          for name in ("x_frequency", "y_frequency"))
+            moves = any(q[c][0] for c in (u, v)) and any(k[c][0] for c in (u, v))
+            if moves and (column - x) * of_x + (row - y) * of_y != 0:
+                return None
+        return [add(multiply(q[u], k[u]), multiply(q[v], k[v])) for u, v in pairs]
 
 
 class Sharpened(Plain):

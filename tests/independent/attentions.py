@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from independent.attention import Plain, Waves, divide, dot, exp, total
 from independent.attention_biases import Alibi, Fire, Kerple, Sandwich, T5
-from independent.attention_turns import DualChunk, Rerope, Sharpened, Xpos
+from independent.attention_turns import DualChunk, Mixed, Rerope, Sharpened, Xpos
 from independent.ball import ONE, ZERO, add, dyadic, multiply, negate
 from independent.reals import NotDecided
 from independent.windows import WINDOWS
@@ -107,4 +107,4 @@ class Cope(Plain):
 
 ATTENTIONS = {"none": Sharpened, "alibi": Alibi, "t5": T5, "kerple": Kerple, "sandwich": Sandwich,
               "fire": Fire, "shaw": Shaw, "transformer_xl": TransformerXl, "cope": Cope,
-              "xpos": Xpos, "rerope": Rerope, "dual_chunk": DualChunk, **WINDOWS}
+              "xpos": Xpos, "rerope": Rerope, "dual_chunk": DualChunk, "mixed": Mixed, **WINDOWS}

@@ -100,10 +100,17 @@ class Draw(AttentionDraw, GivenRowsDraw, WindowsDraw):
         r = self.random
         scheme = {**self.rope(widest), "scheme": "mrope"}
         pairs = scheme["rotary_dim"] // 2
-        order = self.one_of("contiguous", "interleaved", "ernie", "interleaved_ggml")
+        order = self.one_of("contiguous", "interleaved", "ernie", "interleaved_ggml", "openpangu")
         if order == "ernie":
             each = self.one_of(pairs // 3, lambda: r.randint(0, pairs // 2))
             return {**scheme, "section": [each, each, pairs - 2 * each], "order": order}
+        if order == "openpangu":
+            section = self.section(pairs, r.choice([2, 3]))
+            # The first of three axes has a pair.
+            if len(section) == 3 and section[0] == 0:
+                section = [pairs - section[1], section[1], 0]
+                section = section if section[0] else section[1::-1] + [0]
+            return {**scheme, "section": section, "order": order}
         count = {"interleaved": 3, "interleaved_ggml": 4}.get(order, r.choice([3, 4]))
         return {**scheme, "section": self.section(pairs, count), "order": order}
 
@@ -114,7 +121,8 @@ class Draw(AttentionDraw, GivenRowsDraw, WindowsDraw):
         section = self.section(pairs, count)
         equal = all(entry == section[0] for entry in section)
         index = self.one_of("restarting", "alternating") if equal else "restarting"
-        return {**scheme, "section": section, "frequency_index": index}
+        pairing = self.one_of(scheme["pairing"], scheme["pairing"], "half_per_axis")
+        return {**scheme, "pairing": pairing, "section": section, "frequency_index": index}
 
     def section(self, pairs, count):
         """Even where that goes, or cut anywhere."""
@@ -336,6 +344,8 @@ EDGES = {
               for section, order in (([16, 24, 24], "contiguous"), ([16, 24, 24], "interleaved"),
                                      ([24, 20, 20], "interleaved"), ([22, 22, 20], "ernie"),
                                      ([24, 20, 20, 0], "interleaved_ggml"),
+                                     ([16, 24, 24], "openpangu"), ([40, 24], "openpangu"),
+                                     ([1, 0, 63], "openpangu"),
                                      ([16, 16, 16, 16], "contiguous"), ([0, 0, 64], "contiguous"))]
              + [{"section": [0, 0, 0], "order": "contiguous", "rotary_dim": 0, "head_dim": 8,
                  "rotary_offset": 3}],
@@ -343,7 +353,10 @@ EDGES = {
                "rotary_offset": 0}
               for section, index in (([8, 28, 28], "restarting"), ([32, 32], "restarting"),
                                      ([32, 32], "alternating"), ([0, 64], "restarting"),
-                                     ([16, 16, 16, 16], "alternating"))],
+                                     ([16, 16, 16, 16], "alternating"))]
+             + [{"section": section, "frequency_index": "restarting", "head_dim": 72, "base": 100.0,
+                 "rotary_dim": 72, "rotary_offset": 0, "pairing": "half_per_axis"}
+                for section in ([18, 18], [0, 36], [1, 34, 1])],
     "linear": [{"factor": 1.0}, {"base": 1.0, "factor": 3.0}, {"factor": 2.0 ** 19, "base": 2.0}],
     "ntk": [{"form": "aware", "factor": 1.0, "trained_length": None, "length": None,
              "mixed_exponent": None, **WIDE},

@@ -130,6 +130,12 @@ class Oracle:
         first = self.scheme["rotary_offset"]
         if self.scheme["pairing"] == "half":
             return first + pair, first + pair + self.pairs
+        if self.scheme["pairing"] == "half_per_axis":
+            # The channels of the axes one after another, each list in two halves.
+            for count in self.scheme["section"]:
+                if pair < count:
+                    return first + pair, first + pair + count
+                first, pair = first + 2 * count, pair - count
         return first + 2 * pair, first + 2 * pair + 1
 
     def rotate(self, bits, positions, x, heads, backward=False):
