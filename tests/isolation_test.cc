@@ -47,7 +47,7 @@ TEST(isolation, EveryDeedHasItsVerdictAndTheNextCallPasses) {
       {"crash", Failure::crash,
        "was ended by SIGSEGV, at address 0x10; called with x [3, 2, 8] f32"},
       {"jump", Failure::crash, "was ended by SIGSEGV, at address 0x20"},
-      {"overflow_stack", Failure::crash, "was ended by SIGSEGV"},
+      {"overflow_stack", Failure::crash, "was ended by SIGSEGV, at address 0x"},
       {"leave", Failure::exit, "ended its process with exit code 0"},
       {"abort", Failure::crash, "was ended by SIGABRT, after it printed 'no such luck'"},
       {"throw", Failure::exception, "exception through the C interface: not here"},

@@ -31,6 +31,9 @@ constexpr size_t kTail = 4096;
 // How often a call that runs is looked at: its time, its memory.
 constexpr std::chrono::milliseconds kWatch(50);
 
+// How long a process may take to end that is told to.
+constexpr std::chrono::milliseconds kFarewell(200);
+
 [[noreturn]] void Refuse(const std::filesystem::path& program, const char* what, int error) {
   throw FileError(fmt::format("{}: {}: {}", program.string(), what, std::strerror(error)));
 }
@@ -132,8 +135,14 @@ ChildProcess::ChildProcess(const std::filesystem::path& program,
 }
 
 ChildProcess::~ChildProcess() {
+  // One that waits for a packet ends by itself, and lets its library tidy up.
+  close(socket_);
+  if (!has_ended_) {
+    pollfd file = {watch_, POLLIN, 0};
+    poll(&file, 1, static_cast<int>(kFarewell.count()));
+  }
   End();
-  for (const int ours : {socket_, errors_, watch_}) close(ours);
+  for (const int ours : {errors_, watch_}) close(ours);
 }
 
 void ChildProcess::Send(std::string_view packet) const {
