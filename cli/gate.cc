@@ -173,13 +173,7 @@ class Gate {
 
   // What `posgauge repro` must be told beside the id.
   std::string ReproOptions(const Verdict& verdict) const {
-    std::string text;
-    for (const std::string& library : options_.kernels.libraries) {
-      text += fmt::format(" --library {}", ShellWord(library));
-    }
-    if (!options_.kernels.contract.empty()) {
-      text += fmt::format(" --contract {}", ShellWord(options_.kernels.contract));
-    }
+    std::string text = options_.kernels.CommandText();
     if (verdict.check.starts_with("golden:") && options_.golden_is_given) {
       text += fmt::format(" --golden {}", ShellWord(options_.golden));
     }
@@ -292,21 +286,31 @@ class Gate {
     const auto failed = count(Outcome::fail), passed = count(Outcome::pass);
     const auto unsupported = count(Outcome::unsupported), blind = count(Outcome::blind);
     // What fails is known to be wrong; short of that a gate that proved nothing says only that.
-    if (failed > 0) {
+    const auto died = std::ranges::count_if(report_.verdicts, &Died);
+    if (died > 0) {
+      report_.exit_code = kKernelDied;
+    } else if (failed > 0) {
       report_.exit_code = kViolated;
     } else if (passed == 0 || blind > 0) {
       report_.exit_code = kNothingDone;
     } else if (!coverage_.Complete()) {
       report_.exit_code = kViolated;
     }
-    const std::string_view holds = report_.exit_code == kHolds      ? "HOLDS"
-                                   : report_.exit_code == kViolated ? "DOES NOT HOLD"
-                                                                    : "NOTHING PROVEN";
+    const std::string_view holds = report_.exit_code == kHolds         ? "HOLDS"
+                                   : report_.exit_code == kNothingDone ? "NOTHING PROVEN"
+                                                                       : "DOES NOT HOLD";
     std::vector<std::string>& lines = report_.conclusion;
     lines.push_back(
         fmt::format("{}: {} checks passed, {} failed, {} unsupported, {} blind; {} values compared "
                     "in {:.1f} s",
                     holds, passed, failed, unsupported, blind, values_, seconds));
+    std::map<std::string, std::set<std::string>> broken;  // kernels by failure
+    for (const Verdict& verdict : report_.verdicts) {
+      if (Died(verdict)) broken[std::string(VariantName(*verdict.failure))].insert(verdict.subject);
+    }
+    for (const auto& [failure, names] : broken) {
+      lines.push_back(fmt::format("{}: {}", failure, fmt::join(names, ", ")));
+    }
     if (horizon_) lines.push_back("adequate: " + Adequacy());
     if (!blind_.empty()) {
       lines.push_back(

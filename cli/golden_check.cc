@@ -162,6 +162,7 @@ std::vector<Verdict> GoldenVectors::Check(const Subject& subject) const {
     Finding all;
     size_t executed = 0, skipped = 0;
     std::string why_skipped, failure;
+    std::optional<Failure> how;
     for (const golden::Case& golden_case : manifest.cases) {
       try {
         const std::optional<Finding> finding = Hold(subject, golden_case);
@@ -179,8 +180,9 @@ std::vector<Verdict> GoldenVectors::Check(const Subject& subject) const {
         ++skipped;
         why_skipped = unsupported.what();
       } catch (const KernelFailure& kernel_failure) {
-        if (failure.empty()) {
+        if (kernel_failure.failure() > how) {
           failure = fmt::format("golden case {}: {}", golden_case.id, kernel_failure.what());
+          how = kernel_failure.failure();
         }
       }
     }
@@ -192,6 +194,7 @@ std::vector<Verdict> GoldenVectors::Check(const Subject& subject) const {
     if (!failure.empty()) {
       verdict.outcome = Outcome::fail;
       verdict.note = std::move(failure);
+      verdict.failure = how;
     } else if (skipped > 0) {
       verdict.note = fmt::format("{} cases left out: {}", skipped, why_skipped);
     }

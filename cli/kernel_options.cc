@@ -1,6 +1,9 @@
 #include "posgauge/cli/kernel_options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
 
 #include "posgauge/fast/kernels.h"
 #include "posgauge/verify/contract_file.h"
@@ -32,6 +35,17 @@ void KernelOptions::AddTo(CLI::App& command) {
   command.add_option("--library", libraries,
                      "shared library that exports posgauge_kernels (posgauge/kernel.h); without it "
                      "posgauge's own fast kernels are tested");
+  CLI::Option* here = command.add_flag(
+      "--in-process", in_process,
+      "run libraries in posgauge's own process, for a debugger: what crashes or hangs is its end");
+  command
+      .add_option("--time-limit", time_limit,
+                  "seconds that a call of a library's kernel may take; 60 if not given")
+      ->excludes(here);
+  command
+      .add_option("--memory-limit", memory_limit,
+                  "MiB that a library's process may hold; half of the machine's if not given")
+      ->excludes(here);
   command.add_option("--kernel", kernels, "only kernels of this name; * stands for anything");
   command.add_option("--contract", contract,
                      "hold the kernels to this arithmetic, not to what they declare: a line, a "
@@ -65,9 +79,41 @@ void Declare(const std::string& line, std::vector<KernelInfo>& infos) {
   }
 }
 
+// Beside this program, as it is built, or where it is installed.
+std::filesystem::path KernelHost() {
+  namespace fs = std::filesystem;
+  constexpr std::string_view kName = "posgauge-kernel-host";
+  std::error_code error;
+  const fs::path folder = fs::read_symlink("/proc/self/exe", error).parent_path();
+  const fs::path installed = (folder / POSGAUGE_LIBEXEC / kName).lexically_normal();
+  return !error && fs::exists(installed, error) ? installed : folder / kName;
+}
+
 }  // namespace
 
+std::string KernelOptions::CommandText() const {
+  std::string text;
+  for (const std::string& library : libraries) {
+    text += fmt::format(" --library {}", ShellWord(library));
+  }
+  const bool isolated = !libraries.empty() && !in_process;
+  if (!libraries.empty() && in_process) text += " --in-process";
+  if (isolated && time_limit) text += fmt::format(" --time-limit {}", *time_limit);
+  if (isolated && memory_limit) text += fmt::format(" --memory-limit {}", *memory_limit);
+  if (!contract.empty()) text += fmt::format(" --contract {}", ShellWord(contract));
+  return text;
+}
+
 std::vector<KernelInfo> KernelOptions::Resolve() const {
+  Require(!time_limit || (*time_limit > 0 && *time_limit <= 1e6),
+          "--time-limit must be above 0 and at most 1e6 seconds, got {}", time_limit.value_or(0));
+  Require(!memory_limit || (*memory_limit > 0 && *memory_limit <= int64_t{1} << 40),
+          "--memory-limit must be in 1..2^40 MiB, got {}", memory_limit.value_or(0));
+  Isolation isolation{.host = KernelHost()};
+  if (time_limit) isolation.time_limit = *time_limit;
+  isolation.memory_limit = memory_limit ? static_cast<uint64_t>(*memory_limit) << 20
+                                        : static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                                              static_cast<uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
   std::vector<KernelInfo> all;
   if (libraries.empty()) {
     size_t count = 0;
@@ -75,7 +121,9 @@ std::vector<KernelInfo> KernelOptions::Resolve() const {
     for (size_t i = 0; i < count; ++i) all.emplace_back(own[i]);
   }
   for (const std::string& library : libraries) {
-    for (KernelInfo& info : LoadKernels(library)) all.push_back(std::move(info));
+    std::vector<KernelInfo> loaded =
+        in_process ? LoadKernels(library) : LoadKernels(library, isolation);
+    for (KernelInfo& info : loaded) all.push_back(std::move(info));
   }
   std::vector<std::string> names;
   for (const KernelInfo& info : all) {

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,12 +16,18 @@ struct KernelOptions {
   std::vector<std::string> libraries;  // --library; posgauge's own fast kernels if none
   std::vector<std::string> kernels;    // --kernel: names, * for any run of characters; all if none
   std::string contract;                // --contract: instead of what the kernels declare
+  bool in_process = false;             // --in-process: libraries run here, where debuggers see them
+  std::optional<double> time_limit;    // --time-limit: seconds that a call may take
+  std::optional<int64_t> memory_limit;  // --memory-limit: MiB that a library's process may hold
 
   void AddTo(CLI::App& command);
 
   /// Throws FileError and FormatError of a library or a contract's file, and ParameterError when a
   /// --kernel matches none or the contract is none.
   std::vector<KernelInfo> Resolve() const;
+
+  /// What another command must be told to run the same kernels in the same way: " --library a.so".
+  std::string CommandText() const;
 };
 
 /// The word as a POSIX shell reads it back: in single quotes where a character of it means anything

@@ -62,7 +62,7 @@ int Execute(const Options& options) {
   switch (verdict->outcome) {
     case Outcome::fail:
       fmt::print("{}", FailureText(*verdict));
-      return kViolated;
+      return Died(*verdict) ? kKernelDied : kViolated;
     case Outcome::pass:
       fmt::print("PASS {}  {}\n  claim: {}\n  use {:.3g} of the limit over {} values\n",
                  verdict->check, verdict->subject, verdict->claim, verdict->use.max(),

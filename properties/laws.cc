@@ -42,6 +42,7 @@ int Weight(Outcome outcome) {
 
 void Merge(Verdict& all, Verdict verdict) {
   all.use.Merge(verdict.use);
+  all.TakeGraver(verdict);
   if (IsMoreUrgent(verdict.first_failure, all.first_failure)) {
     all.first_failure = std::move(verdict.first_failure);
   }
@@ -128,6 +129,7 @@ Verdict CheckLaw(const Law& law, const Subject& subject, const LawCase& law_case
     } catch (const KernelFailure& failure) {
       verdict.outcome = Outcome::fail;
       verdict.note = failure.what();
+      verdict.failure = failure.failure();
     }
   }
   // A law compares stored values, and one rounding to eight bits may be above the share of them at

@@ -108,17 +108,22 @@ class OwnKernel(unittest.TestCase):
         self.assertIn("left out, rotates at most 64 channels: mine.rotate.f32", text)
 
     def test_memory(self):
-        for code, says in (
-            ("  ((float*)at(out, x->shape[0] - 1, x->shape[1] - 1))[2 * pairs] = 0;\n", "outside out: after its end"),
-            ("  ((float*)at(out, 0, 0))[-1] = 0;\n", "outside out: before its beginning"),
-            ("  ((float*)at(x, x->shape[0] - 1, x->shape[1] - 1))[2 * pairs] = 0;\n", "outside x: after its end"),
-            ("  ((int64_t*)call->inputs[1].tensor.data)[0] = 7;\n", "wrote to its input positions"),
-            ("  if (x->data != out->data) ((float*)at(x, 0, 0))[1] += 1;\n", "wrote to its input x"),
+        for code, says, here in (
+            ("  ((float*)at(out, x->shape[0] - 1, x->shape[1] - 1))[2 * pairs] = 0;\n",
+             "wrote to memory outside out: after its end", "wrote to memory outside out: after its end"),
+            ("  ((float*)at(out, 0, 0))[-1] = 0;\n",
+             "wrote memory 4 bytes before the beginning of out", "outside out: before its beginning"),
+            ("  ((float*)at(x, x->shape[0] - 1, x->shape[1] - 1))[2 * pairs] = 0;\n",
+             "wrote memory right after the end of x", "outside x: after its end"),
+            ("  ((int64_t*)call->inputs[1].tensor.data)[0] = 7;\n",
+             "wrote to its input positions", "wrote to its input positions"),
+            ("  if (x->data != out->data) ((float*)at(x, 0, 0))[1] += 1;\n",
+             "wrote to its input x", "wrote to its input x"),
         ):
             with self.subTest(says=says):
-                text = self.gate(self.build(self.after(code)), expect=1).stdout
-                self.assertIn(f"mine.rotate.f32 wrote", text)
-                self.assertIn(says, text)
+                library = self.build(self.after(code))
+                self.assertIn(f"mine.rotate.f32 {says}", self.gate(library, expect=3).stdout)
+                self.assertIn(here, self.gate(library, "--in-process", expect=3).stdout)
 
     def test_strides_that_are_not_read(self):
         library = self.build(("token * t->strides[0] + head * t->strides[1]",
@@ -172,11 +177,15 @@ class OwnKernel(unittest.TestCase):
         # -ffast-math at the link sets flush-to-zero when the library is loaded.
         library = self.build(flags=("-Ofast",), name="fast.so")
         self.gate(library, "--waive", "range", expect=0)
+        self.gate(library, "--waive", "range", "--in-process", expect=0)
         library = self.build(('#include <math.h>', '#include <math.h>\n#include <fenv.h>'),
                              self.after("  fesetround(FE_UPWARD);\n"))
         self.gate(library, expect=0)
         library = self.build(self.before('  printf("hello\\n");\n'))
         result = self.gate(library, "--json", expect=0)
+        self.assertEqual(json.loads(result.stdout)["exit_code"], 0)
+        self.assertEqual(result.stderr, "")
+        result = self.gate(library, "--json", "--in-process", expect=0)
         self.assertEqual(json.loads(result.stdout)["exit_code"], 0)
         self.assertIn("hello", result.stderr)
 

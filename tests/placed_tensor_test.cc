@@ -70,6 +70,32 @@ TEST(placed_tensor, EveryByteOutsideIsWatched) {
   }
 }
 
+TEST(placed_tensor, TouchesAnEdgeOfGivenMemory) {
+  for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::f8e4m3}) {
+    for (const std::vector<int64_t>& shape : {std::vector<int64_t>{2, 3, 5}, {7}, {1, 1}, {}}) {
+      for (const Spacing spacing : {Spacing::compact, Spacing::spread}) {
+        const Tensor tensor = Counting(dtype, shape);
+        std::vector<std::byte> memory(PlacedTensor::RoomFor(tensor, spacing) + 4096);
+        const std::byte *begin = memory.data(), *end = begin + memory.size();
+        PlacedTensor first(tensor, spacing, kPattern, memory, Edge::begin);
+        EXPECT_EQ(first.Read(), tensor);
+        EXPECT_EQ(first.Overrun(), "");
+        const posgauge_tensor argument = first.Argument("x");
+        EXPECT_EQ(argument.tensor.data, begin);
+        EXPECT_EQ(first.elements().data(), begin + argument.tensor.byte_offset);
+        memory[first.elements().size() + argument.tensor.byte_offset] ^= std::byte{1};
+        EXPECT_EQ(first.Overrun(), "after its end");
+        const PlacedTensor last(tensor, spacing, kPattern, memory, Edge::end);
+        EXPECT_EQ(last.Read(), tensor);
+        EXPECT_EQ(last.Overrun(), "");
+        EXPECT_EQ(last.elements().data() + last.elements().size(), end);
+        memory[memory.size() - last.elements().size() - 1] ^= std::byte{1};
+        EXPECT_EQ(last.Overrun(), "before its beginning");
+      }
+    }
+  }
+}
+
 TEST(placed_tensor, EmptyOnesAndScalarRows) {
   for (const std::vector<int64_t>& shape : {std::vector<int64_t>{0, 4, 8}, {3, 0}, {5}, {1}}) {
     const Tensor tensor = Counting(Dtype::f64, shape);

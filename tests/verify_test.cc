@@ -906,7 +906,8 @@ TEST(report, JunitIsWellFormedWhateverTheTexts) {
       << xml;
   EXPECT_NE(xml.find("<testcase classname=\"kernel.&lt;1&gt;\" name=\"contract\">"),
             std::string::npos);
-  EXPECT_NE(xml.find("<failure message=\"a &lt; b &amp; c &gt; &quot;d&quot;\">FAIL contract"),
+  EXPECT_NE(xml.find("<failure type=\"values\" message=\"a &lt; b &amp; c &gt; &quot;d&quot;\">"
+                     "FAIL contract"),
             std::string::npos);
   EXPECT_NE(xml.find("bell ? and"), std::string::npos);
   EXPECT_NE(xml.find("<skipped message=\"unsupported: not declared\"/>"), std::string::npos);
@@ -925,7 +926,7 @@ TEST(report, JsonHasEveryFieldAndNoInfinity) {
     "facts": ["one fact"], "conclusion": ["DOES NOT HOLD", "adequate: no"], "kernels": null,
     "left_out": null, "coverage": null, "verdicts": [{
       "check": "contract", "subject": "kernel.<1>", "outcome": "FAIL",
-      "claim": "a < b & c > \"d\"", "note": "bell \u0007 and ' quote", "values": 2, "over": 1,
+      "failure": null, "claim": "a < b & c > \"d\"", "note": "bell \u0007 and ' quote", "values": 2, "over": 1,
       "use": {"max": 3, "p99_9": 3},
       "first_failure": {"position": 2, "where": "channel 3", "got": "got & this",
                         "want": "want <that>", "use": 3},
@@ -940,6 +941,27 @@ TEST(report, JsonHasEveryFieldAndNoInfinity) {
   EXPECT_EQ(json["verdicts"][3]["outcome"], "blind");
   EXPECT_TRUE(json["verdicts"][3]["worst"].is_null());
   EXPECT_EQ(nlohmann::ordered_json::parse(json.dump()), json);
+}
+
+TEST(report, EveryWayToFailHasItsWord) {
+  for (size_t i = 0; i < kVariantNames<Failure>.size(); ++i) {
+    const auto failure = static_cast<Failure>(i);
+    const std::string word(VariantName(failure));
+    Report report = SampleReport();
+    report.verdicts[0].failure = failure;
+    EXPECT_EQ(ToJson(report)["verdicts"][0]["failure"], word);
+    EXPECT_NE(ToJunit(report).find("<failure type=\"" + word + "\""), std::string::npos);
+    EXPECT_NE(ToText(report).find("FAIL contract  kernel.<1>  " + word + "\n"), std::string::npos);
+    // Values alone are wrong up to `unstable`.
+    EXPECT_EQ(Died(report.verdicts[0]), failure > Failure::unstable) << word;
+    // A check that fails by its values too does not hide it, nor does a milder failure.
+    Verdict values = SampleReport().verdicts[0];
+    values.TakeGraver(report.verdicts[0]);
+    EXPECT_EQ(values.failure, failure);
+    report.verdicts[0].failure = Failure::answered;
+    values.TakeGraver(report.verdicts[0]);
+    EXPECT_EQ(values.failure, failure);
+  }
 }
 
 TEST(report, TextTellsEveryFailureInFull) {

@@ -132,7 +132,12 @@ struct Running {
   RowShifts shifts;
   uint64_t positions = 0;
   uint64_t planned = 0;  // of equations, whose quantities take fewer than the plan has
-  std::optional<std::pair<Outcome, std::string>> ended;  // by the kernel's own answer
+  struct Ended {
+    Outcome outcome;
+    std::string why;
+    std::optional<Failure> failure;
+  };
+  std::optional<Ended> ended;  // by the kernel's own answer
 
   template <class Step>
   void Try(Step step) {
@@ -140,9 +145,9 @@ struct Running {
     try {
       step();
     } catch (const Unsupported& unsupported) {
-      ended = {Outcome::unsupported, unsupported.what()};
+      ended = {Outcome::unsupported, unsupported.what(), std::nullopt};
     } catch (const KernelFailure& failure) {
-      ended = {Outcome::fail, failure.what()};
+      ended = {Outcome::fail, failure.what(), failure.failure()};
     }
   }
 };
@@ -170,8 +175,9 @@ void RunBlock(const Subject& subject, const Truth& truth, const std::vector<doub
 // Where the kernel's own answer ended the check, that is the outcome.
 void Overrule(Verdict& verdict, const Running& running) {
   if (!running.ended) return;
-  verdict.outcome = running.ended->first;
-  verdict.note = running.ended->second;
+  verdict.outcome = running.ended->outcome;
+  verdict.note = running.ended->why;
+  verdict.failure = running.ended->failure;
 }
 
 KernelCheck Conclude(const Subject& subject, const Running& running, const CheckPlan& plan) {
@@ -211,6 +217,7 @@ bool Join(Verdict& verdict, const Verdict& more) {
   use.Merge(more.use);
   const bool worse = verdict.outcome == Outcome::pass && more.outcome != Outcome::pass;
   if (worse) verdict = more;
+  verdict.TakeGraver(more);
   verdict.use = use;
   return worse;
 }

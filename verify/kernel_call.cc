@@ -6,6 +6,7 @@
 
 #include "posgauge/schemes/base/scalars.h"
 #include "posgauge/verify/foreign_code.h"
+#include "posgauge/verify/isolated_call.h"
 #include "posgauge/verify/placed_tensor.h"
 
 namespace posgauge {
@@ -26,11 +27,12 @@ static_assert(static_cast<int>(Dtype::f64) == POSGAUGE_F64 &&
 // is copied from beyond the end of an input to beyond the end of an output must show too.
 constexpr uint16_t kInputGuard = 0x7FFF, kOutputGuard = 0xFFFF;
 
-bool IsX(const Named& named) { return named.name == "x"; }
+bool IsX(const Named* named) { return named->name == "x"; }
 
 void RefuseOverrun(const KernelInfo& info, const std::string& tensor, const PlacedTensor& placed) {
   if (const std::string where = placed.Overrun(); !where.empty()) {
-    throw KernelFailure(fmt::format("{} wrote to memory outside {}: {}", info.name, tensor, where));
+    throw KernelFailure(fmt::format("{} wrote to memory outside {}: {}", info.name, tensor, where),
+                        Failure::overrun);
   }
 }
 
@@ -48,45 +50,37 @@ Tensor Poisoned(Dtype dtype, std::vector<int64_t> shape) {
   return tensor;
 }
 
-void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<Named>& inputs,
-                std::vector<Named>& outputs, Placement placement) {
+namespace {
+
+// CallKernel in this process.
+void CallHere(const KernelInfo& info, const CallInputs& inputs, std::vector<Named>& outputs,
+              Placement placement) {
   std::vector<posgauge_scalar> scalars;
-  const auto named_scalars = ScalarsOf(scheme);
-  for (const auto& [name, value] : named_scalars) scalars.push_back({name.c_str(), value});
+  for (const auto& [name, value] : inputs.scalars) scalars.push_back({name.c_str(), value});
   const bool in_place = placement == Placement::in_place;
-  const auto x = std::ranges::find_if(inputs, IsX);
+  const auto x = std::ranges::find_if(inputs.tensors, IsX);
   const auto spacing = [&](const Named& named) {
-    const bool rows = IsX(named) || named.name == "out";
+    const bool rows = IsX(&named) || named.name == "out";
     return placement == Placement::spread && rows ? Spacing::spread : Spacing::compact;
   };
   std::vector<PlacedTensor> placed_inputs, placed_outputs;
   std::vector<posgauge_tensor> in, out;
-  std::vector<Tensor> lists;
-  const std::vector<NamedList> named_lists = ListsOf(scheme);
-  for (const auto& [name, values] : named_lists) {
-    const auto entries = static_cast<int64_t>(values.size());
-    lists.push_back(Tensor::FromValues(Dtype::f64, {entries}, values));
-  }
-  placed_inputs.reserve(inputs.size() + lists.size());
+  placed_inputs.reserve(inputs.tensors.size());
   placed_outputs.reserve(outputs.size());
   for (const Named& output : outputs) {
-    const bool holds_x = in_place && out.empty() && x != inputs.end();
-    placed_outputs.emplace_back(holds_x ? x->tensor : output.tensor, spacing(output), kOutputGuard);
+    const bool holds_x = in_place && out.empty() && x != inputs.tensors.end();
+    placed_outputs.emplace_back(holds_x ? (*x)->tensor : output.tensor, spacing(output),
+                                kOutputGuard);
     out.push_back(placed_outputs.back().Argument(output.name.c_str()));
   }
-  for (const Named& input : inputs) {
-    placed_inputs.emplace_back(input.tensor, spacing(input), kInputGuard);
-    in.push_back(placed_inputs.back().Argument(input.name.c_str()));
+  for (const Named* input : inputs.tensors) {
+    placed_inputs.emplace_back(input->tensor, spacing(*input), kInputGuard);
+    in.push_back(placed_inputs.back().Argument(input->name.c_str()));
     if (in_place && IsX(input)) in.back().tensor.data = out.front().tensor.data;
   }
-  for (size_t i = 0; i < lists.size(); ++i) {
-    placed_inputs.emplace_back(lists[i], Spacing::compact, kInputGuard);
-    in.push_back(placed_inputs.back().Argument(named_lists[i].first.c_str()));
-  }
-  const std::string scheme_name(Name(scheme));
   const posgauge_call call = {.size = sizeof(posgauge_call),
                               .num_scalars = static_cast<uint32_t>(scalars.size()),
-                              .scheme = scheme_name.c_str(),
+                              .scheme = inputs.scheme.c_str(),
                               .quantity = info.kernel->quantity,
                               .scalars = scalars.data(),
                               .inputs = in.data(),
@@ -98,9 +92,9 @@ void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<
   why.back() = '\0';
   for (size_t i = 0; i < in.size(); ++i) {
     RefuseOverrun(info, in[i].name, placed_inputs[i]);
-    const bool is_list = i >= inputs.size();
-    if (!placed_inputs[i].Holds(is_list ? lists[i - inputs.size()] : inputs[i].tensor)) {
-      throw KernelFailure(fmt::format("{} wrote to its input {}", info.name, in[i].name));
+    if (!placed_inputs[i].Holds(inputs.tensors[i]->tensor)) {
+      throw KernelFailure(fmt::format("{} wrote to its input {}", info.name, in[i].name),
+                          Failure::input_written);
     }
   }
   for (size_t i = 0; i < outputs.size(); ++i) {
@@ -112,6 +106,21 @@ void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<
   if (status != POSGAUGE_OK) {
     throw KernelFailure(fmt::format("{} answered {}: {}", info.name, status, reason));
   }
+}
+
+}  // namespace
+
+void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<Named>& inputs,
+                std::vector<Named>& outputs, Placement placement) {
+  std::vector<Named> lists;
+  for (const auto& [name, values] : ListsOf(scheme)) {
+    const auto entries = static_cast<int64_t>(values.size());
+    lists.push_back({name, Tensor::FromValues(Dtype::f64, {entries}, values)});
+  }
+  CallInputs all{std::string(Name(scheme)), ScalarsOf(scheme), {}};
+  for (const Named& input : inputs) all.tensors.push_back(&input);
+  for (const Named& list : lists) all.tensors.push_back(&list);
+  (info.isolated ? CallIsolated : CallHere)(info, all, outputs, placement);
 }
 
 std::string Printable(std::string text) {

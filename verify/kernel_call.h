@@ -6,6 +6,7 @@
 
 #include "posgauge/verify/kernel_info.h"
 #include "posgauge/verify/tensor.h"
+#include "posgauge/verify/verdict.h"
 
 namespace posgauge {
 
@@ -18,7 +19,12 @@ class Unsupported : public std::runtime_error {
 /// The kernel failed at what it offers.
 class KernelFailure : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit KernelFailure(const std::string& what, Failure failure = Failure::answered)
+      : std::runtime_error(what), failure_(failure) {}
+  Failure failure() const { return failure_; }
+
+ private:
+  Failure failure_;
 };
 
 /// A tensor of a call by its name in posgauge/kernel.h.

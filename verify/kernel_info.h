@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -9,6 +11,8 @@
 #include "posgauge/verify/kernel.h"
 
 namespace posgauge {
+
+class IsolatedLibrary;
 
 /// A tensor that a kernel takes or yields, as its descriptor says: "positions:i64,i32,f32". One
 /// that only some parameters of a scheme call for is optional: "w1?:f32".
@@ -29,6 +33,10 @@ struct KernelInfo {
   std::vector<Pairing> pairings;
   Contract contract;
   std::vector<std::string> invariances;
+
+  /// Where it runs in a process of its own, that library, and its place among its kernels.
+  std::shared_ptr<IsolatedLibrary> isolated;
+  uint32_t index = 0;
 
   /// The dtype of x, or of the first output.
   Dtype io() const;

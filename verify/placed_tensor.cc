@@ -29,45 +29,75 @@ DLDataType DlpackType(Dtype dtype) {
 
 template <class Visit>
 void PlacedTensor::ForEachRow(Visit visit) const {
-  const size_t step = strides_.size() < 2 ? row_ : static_cast<size_t>(strides_.end()[-2]);
-  size_t count = row_ == 0 ? 0 : 1;
-  for (size_t axis = 0; axis + 1 < shape_.size(); ++axis)
-    count *= static_cast<size_t>(shape_[axis]);
-  for (size_t row = 0; row < count; ++row) {
-    visit(start_ + offset_ + row * step * SizeOf(dtype_), row * row_);
+  for (size_t row = 0; row < rows_; ++row) {
+    visit(start_ + offset_ + row * step_ * SizeOf(dtype_), row * row_);
   }
 }
 
-PlacedTensor::PlacedTensor(const Tensor& tensor, Spacing spacing, uint16_t pattern)
+// Without memory yet, but for as much of its own as is asked for.
+PlacedTensor::PlacedTensor(const Tensor& tensor, Spacing spacing, uint16_t pattern,
+                           size_t own_bytes)
     : dtype_(tensor.dtype()),
       shape_(tensor.shape()),
       strides_(tensor.shape().size()),
-      row_(tensor.shape().empty() ? 1 : static_cast<size_t>(tensor.shape().back())),
+      own_(own_bytes),
       pattern_(pattern) {
-  const bool spread = spacing == Spacing::spread;
+  const bool spread = spacing == Spacing::spread && !shape_.empty();
   int64_t stride = 1;
   for (size_t axis = shape_.size(); axis-- > 0;) {
     strides_[axis] = stride;
     stride *= shape_[axis];
     if (spread && axis + 1 == shape_.size()) stride += kGap;
   }
+  // A compact tensor is one row.
+  row_ = spread ? static_cast<size_t>(shape_.back()) : tensor.size();
+  step_ = row_ + (spread ? static_cast<size_t>(kGap) : 0);
+  rows_ = row_ == 0 ? 0 : tensor.size() / row_;
   offset_ = spread ? static_cast<size_t>(kOffset) * SizeOf(dtype_) : 0;
-  extent_ = static_cast<size_t>(stride) * SizeOf(dtype_);
-  memory_.resize(kGuard + kAlignment + offset_ + extent_ + kGuard);
-  const auto address = reinterpret_cast<uintptr_t>(memory_.data()) + kGuard;
+  reach_ = rows_ == 0 ? 0 : ((rows_ - 1) * step_ + row_) * SizeOf(dtype_);
+}
+
+PlacedTensor::PlacedTensor(const Tensor& tensor, Spacing spacing, uint16_t pattern)
+    : PlacedTensor(tensor, spacing, pattern, RoomFor(tensor, spacing) + kGuard + kAlignment) {
+  zone_ = own_;
+  const auto address = reinterpret_cast<uintptr_t>(own_.data()) + kGuard;
   start_ = kGuard + (kAlignment - address % kAlignment) % kAlignment;
-  for (size_t byte = 0; byte < memory_.size(); ++byte) memory_[byte] = PatternAt(pattern_, byte);
+  Fill(tensor);
+}
+
+PlacedTensor::PlacedTensor(const Tensor& tensor, Spacing spacing, uint16_t pattern,
+                           std::span<std::byte> memory, Edge edge)
+    : PlacedTensor(tensor, spacing, pattern, 0) {
+  const size_t size = offset_ + reach_ + kGuard;
+  zone_ = edge == Edge::begin ? memory.first(size) : memory.last(size);
+  start_ = edge == Edge::begin ? 0 : kGuard;
+  Fill(tensor);
+}
+
+size_t PlacedTensor::RoomFor(const Tensor& tensor, Spacing spacing) {
+  const PlacedTensor placed(tensor, spacing, 0, 0);
+  return placed.offset_ + placed.reach_ + kGuard;
+}
+
+void PlacedTensor::Fill(const Tensor& tensor) {
+  const auto fill = [&](size_t from, size_t to) {
+    for (size_t byte = from; byte < to; ++byte) zone_[byte] = PatternAt(pattern_, byte);
+  };
+  size_t end = 0;
   ForEachRow([&](size_t byte, size_t element) {
-    std::memcpy(memory_.data() + byte, tensor.bytes().data() + element * SizeOf(dtype_),
-                row_ * SizeOf(dtype_));
+    fill(end, byte);
+    const size_t bytes = row_ * SizeOf(dtype_);
+    std::memcpy(zone_.data() + byte, tensor.bytes().data() + element * SizeOf(dtype_), bytes);
+    end = byte + bytes;
   });
+  fill(end, zone_.size());
 }
 
 posgauge_tensor PlacedTensor::Argument(const char* name) {
   return {.size = sizeof(posgauge_tensor),
           .dtype = static_cast<int32_t>(dtype_),
           .name = name,
-          .tensor = {.data = memory_.data() + start_,
+          .tensor = {.data = zone_.data() + start_,
                      .device = {kDLCPU, 0},
                      .ndim = static_cast<int32_t>(shape_.size()),
                      .dtype = DlpackType(dtype_),
@@ -79,7 +109,7 @@ posgauge_tensor PlacedTensor::Argument(const char* name) {
 Tensor PlacedTensor::Read() const {
   Tensor tensor(dtype_, shape_);
   ForEachRow([&](size_t byte, size_t element) {
-    std::memcpy(tensor.bytes().data() + element * SizeOf(dtype_), memory_.data() + byte,
+    std::memcpy(tensor.bytes().data() + element * SizeOf(dtype_), zone_.data() + byte,
                 row_ * SizeOf(dtype_));
   });
   return tensor;
@@ -89,7 +119,7 @@ bool PlacedTensor::Holds(const Tensor& tensor) const {
   bool same = true;
   ForEachRow([&](size_t byte, size_t element) {
     same =
-        same && std::memcmp(memory_.data() + byte, tensor.bytes().data() + element * SizeOf(dtype_),
+        same && std::memcmp(zone_.data() + byte, tensor.bytes().data() + element * SizeOf(dtype_),
                             row_ * SizeOf(dtype_)) == 0;
   });
   return same;
@@ -101,10 +131,10 @@ std::string PlacedTensor::Overrun() const {
   // Two right bytes, and every other byte equal to the one two before it.
   const auto is_whole = [&](size_t from, size_t to) {
     for (size_t byte = from; byte < std::min(from + 2, to); ++byte) {
-      if (memory_[byte] != PatternAt(pattern_, byte)) return false;
+      if (zone_[byte] != PatternAt(pattern_, byte)) return false;
     }
     return to < from + 2 ||
-           std::memcmp(memory_.data() + from, memory_.data() + from + 2, to - from - 2) == 0;
+           std::memcmp(zone_.data() + from, zone_.data() + from + 2, to - from - 2) == 0;
   };
   bool gaps_are_whole = true;
   ForEachRow([&](size_t byte, size_t element) {
@@ -112,7 +142,7 @@ std::string PlacedTensor::Overrun() const {
     end = byte + row_ * SizeOf(dtype_);
   });
   if (!is_whole(0, begin)) return "before its beginning";
-  if (!is_whole(end, memory_.size())) return "after its end";
+  if (!is_whole(end, zone_.size())) return "after its end";
   return gaps_are_whole ? "" : "between its rows";
 }
 

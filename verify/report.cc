@@ -26,6 +26,7 @@ nlohmann::ordered_json ToJson(const Verdict& verdict) {
       {"check", verdict.check},
       {"subject", verdict.subject},
       {"outcome", std::string(VariantName(verdict.outcome))},
+      {"failure", nullptr},
       {"claim", verdict.claim},
       {"note", verdict.note},
       {"values", verdict.use.count()},
@@ -34,6 +35,7 @@ nlohmann::ordered_json ToJson(const Verdict& verdict) {
       {"first_failure", nullptr},
       {"worst", nullptr},
       {"repro", verdict.repro}};
+  if (verdict.failure) json["failure"] = std::string(VariantName(*verdict.failure));
   if (verdict.first_failure) json["first_failure"] = ToJson(*verdict.first_failure);
   if (verdict.worst) json["worst"] = ToJson(*verdict.worst);
   return json;
@@ -76,8 +78,9 @@ std::string Describe(std::string_view title, const Witness& witness) {
 }  // namespace
 
 std::string FailureText(const Verdict& verdict) {
-  std::string text =
-      fmt::format("FAIL {}  {}\n  claim: {}\n", verdict.check, verdict.subject, verdict.claim);
+  std::string text = fmt::format(
+      "FAIL {}  {}{}\n  claim: {}\n", verdict.check, verdict.subject,
+      verdict.failure ? fmt::format("  {}", VariantName(*verdict.failure)) : "", verdict.claim);
   if (!verdict.note.empty()) text += fmt::format("  note: {}\n", verdict.note);
   if (verdict.first_failure) text += Describe("first failing", *verdict.first_failure);
   if (verdict.worst &&
@@ -129,8 +132,10 @@ std::string ToJunit(const Report& report) {
         break;
       case Outcome::fail:
         ++failures;
-        cases += fmt::format(">\n    <failure message=\"{}\">{}</failure>\n  </testcase>\n",
-                             XmlEscape(verdict.claim), XmlEscape(FailureText(verdict)));
+        cases +=
+            fmt::format(">\n    <failure type=\"{}\" message=\"{}\">{}</failure>\n  </testcase>\n",
+                        verdict.failure ? VariantName(*verdict.failure) : "values",
+                        XmlEscape(verdict.claim), XmlEscape(FailureText(verdict)));
         break;
       case Outcome::unsupported:
       case Outcome::blind:

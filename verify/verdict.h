@@ -16,6 +16,28 @@ template <>
 inline constexpr auto kVariantNames<Outcome> =
     std::array<std::string_view, 4>{"PASS", "FAIL", "unsupported", "blind"};
 
+/// How a kernel fails where no value is compared; of two the later one is graver.
+enum class Failure {
+  answered,       // it said so, or yields what the scheme has not
+  unwritten,      // elements of an output were left as they were
+  unstable,       // two identical runs gave two results
+  overrun,        // it read or wrote beside a tensor
+  input_written,  // it wrote to an input
+  crash,          // a signal ended its process
+  hang,           // it did not return in time
+  exit,           // it ended its process
+  exception,      // it threw a C++ exception through the C interface
+  descriptors,    // it closed files that are not its own
+  memory          // it took more memory than it may
+};
+template <>
+inline constexpr auto kVariantNames<Failure> = std::array<std::string_view, 11>{
+    "answered", "unwritten", "unstable",  "overrun",     "input_written", "crash",
+    "hang",     "exit",      "exception", "descriptors", "memory"};
+
+/// Whether a program that called the kernel would have been harmed, beyond wrong values.
+constexpr bool BreaksProcess(Failure failure) { return failure >= Failure::overrun; }
+
 /// One place where a check failed, in words: where, what came out, what should have.
 struct Witness {
   double position = 0;  // tokens; the first in position order
@@ -30,10 +52,24 @@ struct Verdict {
   std::string claim;    // one sentence: what holds if it passes
   std::string subject;  // "fast.rotate.bf16"
   Outcome outcome = Outcome::pass;
-  std::string note;  // why unsupported; what is not covered
-  Statistics use;    // error / bound over all values
+  std::string note;                // why unsupported; what is not covered
+  std::optional<Failure> failure;  // where the kernel failed and no value did
+  Statistics use;                  // error / bound over all values
   std::optional<Witness> first_failure, worst;
   std::string repro;  // identifier for `posgauge repro`
+
+  /// Of another verdict on the same check its failure, with the note, if it is the graver one.
+  void TakeGraver(const Verdict& more) {
+    if (!(more.failure > failure)) return;
+    outcome = more.outcome;
+    note = more.note;
+    failure = more.failure;
+  }
 };
+
+/// Whether the kernel did more than be wrong.
+inline bool Died(const Verdict& verdict) {
+  return verdict.outcome == Outcome::fail && verdict.failure && BreaksProcess(*verdict.failure);
+}
 
 }  // namespace posgauge
