@@ -31,7 +31,7 @@ LIBRARIES = {
     r"benchmark/": ["bench"],
 }
 
-CODE = (".h", ".cc", ".c")
+CODE = (".h", ".cc", ".c", ".cu")
 BUILD = (".cmake", "CMakeLists.txt", "CMakePresets.json", "Makefile")
 ANY = CODE + BUILD + (".py", ".sh", ".md", ".json", ".toml", ".in", "run")
 

@@ -156,9 +156,13 @@ typedef struct posgauge_kernel {
   int32_t (*run)(const posgauge_call* call, char* why, size_t why_size);
 } posgauge_kernel;
 
-/* The one exported symbol.  Returns `*count` descriptors that live as long as the library, or NULL
- * when it cannot serve that version. */
-const posgauge_kernel* posgauge_kernels(uint32_t abi_version, size_t* count);
+/* The one exported symbol, also of a library whose symbols are hidden.  Returns `*count`
+ * descriptors that live as long as the library, or NULL when it cannot serve that version. */
+#ifdef __GNUC__
+__attribute__((visibility("default")))
+#endif
+const posgauge_kernel*
+posgauge_kernels(uint32_t abi_version, size_t* count);
 
 #ifdef __cplusplus
 }
