@@ -52,6 +52,7 @@ class CheckSources(Tree):
             ("properties", "golden/plan.h"),
             ("golden", "properties/laws.h"),
             ("golden", "cli/command.h"),
+            ("examples", "verify/bound.h"),
         ]:
             found = self.findings(f"{room}/x.h", f'\n#include "posgauge/{target}"\n')
             self.assertIn(f"{room}/x.h:2: {room}/ may not include posgauge/{target}", found)
@@ -64,6 +65,8 @@ class CheckSources(Tree):
             ("tests", '"posgauge/cli/gate.h"'),
             ("reference", "<mpfr.h>"),
             ("fast", "<hwy/highway.h>"),
+            ("examples", '"posgauge/kernel.h"'),
+            ("examples", '"view.h"'),
         ]:
             self.assertEqual(self.findings(f"{room}/x.h", f"#include {target}\n"), "")
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the examples in the documentation, compares what they print, and checks its links.
 
-usage: tools/check-docs.py PROGRAM [--write] [FILE...]     default files: *.md docs/*.md
+usage: tools/check-docs.py PROGRAM [--write] [FILE...]  default files: *.md docs/*.md examples/*.md
 
 An example is a ```console block with a line `$ posgauge ...`. Its commands (lines that begin with
 `$ `; a trailing backslash continues one) run in order, in a folder where the repository's files are
@@ -165,7 +165,8 @@ def main():
     parser.add_argument("files", type=pathlib.Path, nargs="*")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_intermixed_args()
-    files = arguments.files or [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    files = arguments.files or [
+        path for folder in (".", "docs", "examples") for path in sorted((ROOT / folder).glob("*.md"))]
     counts = [check(path, arguments.program.resolve(), arguments.write) for path in files]
     ran, wrong = (sum(column) for column in zip(*counts))
     broken = [finding for path in files for finding in broken_links(path)]
