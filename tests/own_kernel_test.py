@@ -137,7 +137,7 @@ class OwnKernel(unittest.TestCase):
         self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
 
     def test_weak_contract(self):
-        source = re.sub(r'\.contract = ".*?",', '.contract = "",', KERNEL, flags=re.S)
+        source = re.sub(r'\.contract =\s*".*?",', '.contract = "",', KERNEL, flags=re.S)
         text = self.gate(self.build(source=source), expect=4).stdout
         self.assertIn("declares position=bf16", text)
         self.assertRegex(text, r"[\d.]+ % blind")
