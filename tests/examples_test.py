@@ -101,7 +101,7 @@ class Cpp(Example):
             self.assert_holds(self.build(), model, "--positions", "256")
 
     def test_bf16_that_truncates(self):
-        library = self.build(("view.h", "bits + 0x7FFF + ((bits >> 16) & 1)", "bits"))
+        library = self.build(("bf16.h", "bits + 0x7FFF + ((bits >> 16) & 1)", "bits"))
         text = self.assert_fails(library, "llama-3.1-8b", "cpp.rotate.bf16", "--waive", "frequency")
         self.assertNotIn("FAIL contract  cpp.rotate.f32", text)
 

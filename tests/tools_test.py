@@ -66,7 +66,7 @@ class CheckSources(Tree):
             ("reference", "<mpfr.h>"),
             ("fast", "<hwy/highway.h>"),
             ("examples", '"posgauge/kernel.h"'),
-            ("examples", '"view.h"'),
+            ("examples", '"call.h"'),
         ]:
             self.assertEqual(self.findings(f"{room}/x.h", f"#include {target}\n"), "")
 

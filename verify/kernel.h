@@ -1,4 +1,5 @@
-/* The C interface between posgauge and a kernel under test.  Plain C99.
+/* The C interface between posgauge and a kernel under test.  Plain C99.  docs/kernel-abi.md
+ * explains it.
  *
  * A library exports one function, posgauge_kernels, that returns a list of descriptors.  posgauge
  * reads what each kernel computes, with which tensors it wants to be called and which arithmetic it

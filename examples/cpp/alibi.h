@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "view.h"
+#include "call.h"
 
 namespace example {
 

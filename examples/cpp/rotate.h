@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cmath>
 #include <vector>
 
-#include "view.h"
+#include "bf16.h"
+#include "call.h"
 
 namespace example {
 
