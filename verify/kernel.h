@@ -5,8 +5,8 @@
  * reads what each kernel computes, with which tensors it wants to be called and which arithmetic it
  * declares (its contract), then calls `run`.
  *
- * Every struct begins with its size in bytes as the writer knew it, so that fields can be added at
- * the end.  New schemes never change this header: parameters travel by name.
+ * Every struct but posgauge_scalar begins with its size in bytes as the writer knew it, so that
+ * fields can be added at the end.  New schemes never change this header: parameters travel by name.
  *
  * Quantities and their tensors (shapes in C order; strides as the DLTensor says, in elements;
  * x and out are called with gaps between their rows too, for which a kernel may answer
