@@ -6,8 +6,8 @@ JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 CONFIG ?= golden/models/llama-3.1-8b.json
 
-ROOMS := schemes reference verify fast properties golden cli bench tests
-SOURCES = $(shell find $(ROOMS) -name '*.h' -o -name '*.cc' -o -name '*.c' | sort)
+ROOMS := schemes reference verify fast properties golden cli bench tests examples
+SOURCES = $(shell find $(ROOMS) -name '*.h' -o -name '*.cc' -o -name '*.c' -o -name '*.cu' | sort)
 PROGRAM := build/release/cli/posgauge
 
 help: ## list these targets

@@ -142,11 +142,12 @@ UnwrappedFrequencies UnwrapFrequencies(const Subject& subject, double largest) {
 std::vector<FrequencyInterval> MeasureFrequencies(const Subject& subject, double largest) {
   if (!subject.NotCovered().empty()) throw Unsupported("the kernel is handed its frequencies");
   std::vector<FrequencyInterval> measured;
-  // Seen through angles, a frequency that their arithmetic does not hold is one that was rounded to
-  // it, to the same number at every position.
+  // Exported in a dtype that does not hold it a frequency was rounded once more. So it was where it
+  // is seen through angles whose arithmetic does not hold it, to the same number at every position.
   double rounding = 0;
   if (subject.info().quantity == "frequencies") {
     const Subject::FrequencyOutput output = subject.Frequencies();
+    rounding = output.export_roundoff;
     for (size_t i = 0; i < output.high.size(); ++i) {
       measured.push_back({output.high[i] + output.low[i], 0});
     }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The kernel of the README, compiled and gated as the README says; then broken, one way at a time.
+"""The kernel of docs/kernel-abi.md, compiled and gated as it says; then broken, one way at a time.
 
 usage: tests/own_kernel_test.py PROGRAM INCLUDE COMPILER     from the repository's root
 """
@@ -16,9 +16,10 @@ import unittest
 
 PROGRAM, INCLUDE, COMPILER = sys.argv[1:4]
 MODEL = "golden/models/mistral-7b-v0.3.json"
-README = pathlib.Path("README.md").read_text()
-KERNEL = re.search(r"```c mine.c\n(.*?)```", README, re.S).group(1)
-COMPILE = re.search(r"^cc (.*) -I build/release/include mine.c -o mine.so -lm$", README, re.M).group(1)
+# Its name stands in reports alone.
+KERNEL = pathlib.Path("examples/c/rope.c").read_text().replace('"c.rotate.f32"', '"mine.rotate.f32"')
+COMPILE = re.search(r"^\$ cc (.*) -I include examples/c/rope.c -o rope.so -lm$",
+                    pathlib.Path("docs/kernel-abi.md").read_text(), re.M).group(1)
 WAIVE = ("--waive", "frequency,table")
 
 
@@ -33,7 +34,7 @@ class OwnKernel(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def build(self, *changes, name="mine.so", flags=(), source=KERNEL):
-        """The README's kernel with each (old, new) of `changes` made."""
+        """The kernel with each (old, new) of `changes` made."""
         for old, new in changes:
             self.assertIn(old, source)
             source = source.replace(old, new)
@@ -48,7 +49,7 @@ class OwnKernel(unittest.TestCase):
         self.assertEqual(result.returncode, expect, result.stdout + result.stderr)
         return result
 
-    BEFORE = "  for (int64_t token = 0; token < x->shape[0]; ++token)\n"
+    BEFORE = "  for (int64_t token = 0; token < tokens; ++token) {\n"
     AFTER = "  return POSGAUGE_OK;\n"
 
     def before(self, code):
@@ -85,8 +86,8 @@ class OwnKernel(unittest.TestCase):
         self.assertNotIn("\ncovered:", text)
 
     def test_positions_that_are_not_served(self):
-        library = self.build((".run = run", ".largest_position = 100, .run = run"),
-                             self.before("  for (int64_t i = 0; i < x->shape[0]; ++i) if (positions[i] > 100) return POSGAUGE_FAILED;\n"))
+        library = self.build((".run = Rotate", ".largest_position = 100, .run = Rotate"),
+                             self.before("  for (int64_t i = 0; i < x->shape[0]; ++i) if (((int64_t*)positions->data)[i] > 100) return POSGAUGE_FAILED;\n"))
         text = self.gate(library, expect=1).stdout
         self.assertRegex(text, r"not covered: mine.rotate.f32 \(all\) beyond position 100, \d+ of \d+ positions")
         horizon = int(re.search(r"up to position (\d+) at most", text).group(1))
@@ -103,21 +104,21 @@ class OwnKernel(unittest.TestCase):
         library = self.build(('"rope"', '"yarn"'))
         text = self.gate(library, expect=4).stdout
         self.assertIn("left out, serves yarn: mine.rotate.f32", text)
-        library = self.build((".run = run", ".largest_rotary_dim = 64, .run = run"))
+        library = self.build(("= kLargestRotaryDim,", "= 64,"))
         text = self.gate(library, expect=4).stdout
         self.assertIn("left out, rotates at most 64 channels: mine.rotate.f32", text)
 
     def test_memory(self):
         for code, says, here in (
-            ("  ((float*)at(out, x->shape[0] - 1, x->shape[1] - 1))[2 * pairs] = 0;\n",
+            ("  Channels(out, tokens - 1, heads - 1)[head_dim] = 0;\n",
              "wrote to memory outside out: after its end", "wrote to memory outside out: after its end"),
-            ("  ((float*)at(out, 0, 0))[-1] = 0;\n",
+            ("  Channels(out, 0, 0)[-1] = 0;\n",
              "wrote memory 4 bytes before the beginning of out", "outside out: before its beginning"),
-            ("  ((float*)at(x, x->shape[0] - 1, x->shape[1] - 1))[2 * pairs] = 0;\n",
+            ("  Channels(x, tokens - 1, heads - 1)[head_dim] = 0;\n",
              "wrote memory right after the end of x", "outside x: after its end"),
-            ("  ((int64_t*)call->inputs[1].tensor.data)[0] = 7;\n",
+            ("  ((int64_t*)positions->data)[0] = 7;\n",
              "wrote to its input positions", "wrote to its input positions"),
-            ("  if (x->data != out->data) ((float*)at(x, 0, 0))[1] += 1;\n",
+            ("  if (x->data != out->data) Channels(x, 0, 0)[1] += 1;\n",
              "wrote to its input x", "wrote to its input x"),
         ):
             with self.subTest(says=says):
@@ -126,13 +127,13 @@ class OwnKernel(unittest.TestCase):
                 self.assertIn(here, self.gate(library, "--in-process", expect=3).stdout)
 
     def test_strides_that_are_not_read(self):
-        library = self.build(("token * t->strides[0] + head * t->strides[1]",
-                              "(token * t->shape[1] + head) * t->shape[2]"))
+        library = self.build(("token * x->strides[0] + head * x->strides[1]",
+                              "(token * x->shape[1] + head) * x->shape[2]"))
         text = self.gate(library, expect=1).stdout
         self.assertIn("placement", text)
 
     def test_heads_beyond_the_plans(self):
-        library = self.build(("head < x->shape[1]; ++head)", "head < x->shape[1] && head < 8; ++head)"))
+        library = self.build(("head < heads; ++head)", "head < heads && head < 8; ++head)"))
         text = self.gate(library, expect=1).stdout
         self.assertIn("FAIL contract", text)
         repro = next(line for line in text.splitlines() if "posgauge repro contract" in line)
@@ -141,14 +142,14 @@ class OwnKernel(unittest.TestCase):
         self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
 
     def test_weak_contract(self):
-        source = re.sub(r'\.contract = ".*?",', '.contract = "",', KERNEL, flags=re.S)
+        source = re.sub(r'\.contract =\s*".*?",', '.contract = "",', KERNEL, flags=re.S)
         text = self.gate(self.build(source=source), expect=4).stdout
         self.assertIn("declares position=bf16", text)
         self.assertRegex(text, r"[\d.]+ % blind")
 
     def test_not_adequate_shows_the_contract(self):
-        library = self.build(("angle = (double)positions[token] * frequency",
-                              "angle = (float)((float)positions[token] * (float)frequency)"),
+        library = self.build(("angle = (double)position[token * positions->strides[0]] * frequency[pair]",
+                              "angle = (float)position[token] * (float)frequency[pair]"),
                              ("angle=f64", "angle=f32"))
         text = self.gate(library, expect=0).stdout
         self.assertIn("not within 2 spacings", text)
@@ -197,9 +198,9 @@ class OwnKernel(unittest.TestCase):
 
     def test_descriptors(self):
         for change, says in (
-            ((".run = run", ".largest_position = -1, .run = run"), "largest_position"),
-            ((".run = run", ".largest_position = NAN, .run = run"), "largest_position"),
-            ((".run = run", ".largest_rotary_dim = -1, .run = run"), "largest_rotary_dim"),
+            ((".run = Rotate", ".largest_position = -1, .run = Rotate"), "largest_position"),
+            ((".run = Rotate", ".largest_position = NAN, .run = Rotate"), "largest_position"),
+            (("= kLargestRotaryDim,", "= -1,"), "largest_rotary_dim"),
             (('"rope"', '"rpoe"'), "rpoe"),
             (('"rope"', '""'), "schemes"),
             (("alignment", "threads"), "threads"),

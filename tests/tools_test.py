@@ -52,6 +52,7 @@ class CheckSources(Tree):
             ("properties", "golden/plan.h"),
             ("golden", "properties/laws.h"),
             ("golden", "cli/command.h"),
+            ("examples", "verify/bound.h"),
         ]:
             found = self.findings(f"{room}/x.h", f'\n#include "posgauge/{target}"\n')
             self.assertIn(f"{room}/x.h:2: {room}/ may not include posgauge/{target}", found)
@@ -64,6 +65,8 @@ class CheckSources(Tree):
             ("tests", '"posgauge/cli/gate.h"'),
             ("reference", "<mpfr.h>"),
             ("fast", "<hwy/highway.h>"),
+            ("examples", '"posgauge/kernel.h"'),
+            ("examples", '"call.h"'),
         ]:
             self.assertEqual(self.findings(f"{room}/x.h", f"#include {target}\n"), "")
 
@@ -172,6 +175,20 @@ class CheckDocs(Tree):
         self.assertEqual(self.document.read_text(), self.example(
             "$ posgauge lines\none\ntwo 2.5 s\nthree\n$ posgauge a\na\n$ posgauge c\nc"))
 
+    def test_a_file_of_examples_is_shown_as_it_is(self):
+        def document(shown, name="examples/c/CMakeLists.txt"):
+            return self.example("$ posgauge a\na") + f"```cmake {name}\n{shown}```\n"
+
+        text = (TOOLS.parent / "examples/c/CMakeLists.txt").read_text()
+        self.assertEqual(self.check(document(text))[0], 0)
+        self.assertEqual(self.check(document(text, "examples/c/none.txt"))[0], 1)
+        self.assertEqual(self.check(document("other\n", "elsewhere.txt"))[0], 0)
+        status, output = self.check(document(text + "more\n"))
+        self.assertEqual(status, 1)
+        self.assertIn("x.md:7: examples/c/CMakeLists.txt is not this", output)
+        self.check(document("stale\n"), "--write")
+        self.assertEqual(self.document.read_text(), document(text))
+
 
 class InstallDependencies(Tree):
     def install(self, installed, apt_status=0):
@@ -202,7 +219,7 @@ class InstallDependencies(Tree):
         status, output = self.run_tool(copy, "bench", env=environment)
         self.assertEqual(status, 1)
         self.assertIn("Run as root: apt-get update && apt-get install -y "
-                      "--no-install-recommends libbenchmark-dev libsleef-dev\n", output)
+                      "--no-install-recommends libbenchmark-dev\n", output)
 
     def test_failure_gives_the_line_to_run(self):
         status, output, _ = self.install("", apt_status=100)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the examples in the documentation, compares what they print, and checks its links.
 
-usage: tools/check-docs.py PROGRAM [--write] [FILE...]     default files: *.md docs/*.md
+usage: tools/check-docs.py PROGRAM [--write] [FILE...]  default files: *.md docs/*.md examples/*.md
 
 An example is a ```console block with a line `$ posgauge ...`. Its commands (lines that begin with
 `$ `; a trailing backslash continues one) run in order, in a folder where the repository's files are
@@ -9,10 +9,13 @@ readable under their own names and new files are thrown away. The lines after a 
 prints, stdout and stderr together; `...` stands for any text in a line, and a line of its own for
 any lines. A command that does not exit with 0 must be followed by `$ echo $?`.
 
+A block of another language with a path below examples/ (```c examples/c/rope.c) is that file.
+
 A document whose first line is `<!-- written by: posgauge ... -->` is what that command prints.
 
---write puts what is printed now in place of output that differs or is only `...`.
-Exits 1 if an example differs, if there is none, or if a link leads to no file of the repository.
+--write puts what is printed now in place of output that differs or is only `...`, and files as they are.
+Exits 1 if an example or a file differs, if there is no example, or if a link leads to no file of the
+repository.
 """
 
 import argparse
@@ -89,6 +92,26 @@ def broken_links(path):
                 yield f"{path}:{number}: no such file: {target}"
 
 
+def check_quotes(path, write):
+    """The number of blocks that show a file of examples/ otherwise than it is."""
+    def is_there(block):
+        return (ROOT / block["file"]).is_file()
+
+    def as_it_is(block):
+        return block["opening"] + (ROOT / block["file"]).read_text() if is_there(block) else block[0]
+
+    quote = re.compile(r"(?P<opening>^```\w+ (?P<file>examples/\S+)\n).*?(?=^```$)", re.M | re.S)
+    if write:
+        path.write_text(quote.sub(as_it_is, path.read_text()))
+    wrong, text = 0, path.read_text()
+    for block in quote.finditer(text):
+        if not is_there(block) or block[0] != as_it_is(block):
+            wrong += 1
+            print(f"{path}:{text.count(chr(10), 0, block.start()) + 1}: {block['file']} is not this; "
+                  "tools/check-docs.py PROGRAM --write shows it")
+    return wrong
+
+
 def check_whole(path, command, program, write):
     """The same of a document that one command writes."""
     actual, status = run(command, 0, program, ROOT)
@@ -102,11 +125,12 @@ def check_whole(path, command, program, write):
 
 
 def check(path, program, write):
-    """The number of commands that ran and of those that differ."""
+    """The number of commands that ran and of findings."""
+    wrong = check_quotes(path, write)
     lines = path.read_text().splitlines()
     if written := re.match(r"<!-- written by: (posgauge .*) -->", lines[0] if lines else ""):
         return check_whole(path, written.group(1), program, write)
-    ran, wrong, edits = 0, 0, []
+    ran, edits = 0, []
     for block in blocks(lines):
         with tempfile.TemporaryDirectory() as folder:
             for entry in ROOT.iterdir():
@@ -141,7 +165,8 @@ def main():
     parser.add_argument("files", type=pathlib.Path, nargs="*")
     parser.add_argument("--write", action="store_true")
     arguments = parser.parse_intermixed_args()
-    files = arguments.files or [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").glob("*.md"))]
+    files = arguments.files or [
+        path for folder in (".", "docs", "examples") for path in sorted((ROOT / folder).glob("*.md"))]
     counts = [check(path, arguments.program.resolve(), arguments.write) for path in files]
     ran, wrong = (sum(column) for column in zip(*counts))
     broken = [finding for path in files for finding in broken_links(path)]

@@ -19,6 +19,7 @@ ARROWS = {
     "fast": ["schemes/", "fast/", "kernel.h", "verify/kernel.h"],
     "properties": ["schemes/", "reference/", "verify/", "properties/", "kernel.h"],
     "golden": ["schemes/", "reference/", "verify/", "golden/", "kernel.h"],
+    "examples": ["kernel.h"],
 }
 
 # Libraries that only some rooms may use: who includes one elsewhere spreads it.
@@ -32,7 +33,7 @@ LIBRARIES = {
     r"benchmark/": ["bench"],
 }
 
-CODE = (".h", ".cc", ".c")
+CODE = (".h", ".cc", ".c", ".cu")
 BUILD = (".cmake", "CMakeLists.txt", "CMakePresets.json", "Makefile")
 ANY = CODE + BUILD + (".py", ".sh", ".md", ".json", ".toml", ".in", "run")
 
@@ -95,7 +96,7 @@ def include_findings(at, room, bracket, target):
         if allowed and not target.startswith(tuple(allowed)):
             yield f"{at}: {room}/ may not include posgauge/{target} (docs/architecture.md, Rooms)"
         return
-    if bracket == '"' and "/" not in target and room in ARROWS:
+    if bracket == '"' and "/" not in target and f"{room}/" in ARROWS.get(room, []):
         yield f'{at}: write the full path, "posgauge/{room}/...", not "{target}"'
     for library, rooms in LIBRARIES.items():
         if re.match(library, target) and room not in rooms:

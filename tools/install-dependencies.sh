@@ -24,11 +24,11 @@ test  python3             the checks in tools/
 test  python3-mpmath      the second oracle of the reference
 test  python3-jsonschema  JSON Schema of golden manifests
 test  ccache              the test that adds a scheme compiles a second tree
+test  libsleef-dev        examples/sleef; make bench
 check clang-format-14     make format, make check-format
 check clang-tidy-14       make tidy
 check gcovr               make coverage
 bench libbenchmark-dev    make bench
-bench libsleef-dev        make bench
 '
 
 wanted=()

@@ -1,11 +1,12 @@
-/* The C interface between posgauge and a kernel under test.  Plain C99.
+/* The C interface between posgauge and a kernel under test.  Plain C99.  docs/kernel-abi.md
+ * explains it.
  *
  * A library exports one function, posgauge_kernels, that returns a list of descriptors.  posgauge
  * reads what each kernel computes, with which tensors it wants to be called and which arithmetic it
  * declares (its contract), then calls `run`.
  *
- * Every struct begins with its size in bytes as the writer knew it, so that fields can be added at
- * the end.  New schemes never change this header: parameters travel by name.
+ * Every struct but posgauge_scalar begins with its size in bytes as the writer knew it, so that
+ * fields can be added at the end.  New schemes never change this header: parameters travel by name.
  *
  * Quantities and their tensors (shapes in C order; strides as the DLTensor says, in elements;
  * x and out are called with gaps between their rows too, for which a kernel may answer
@@ -158,9 +159,13 @@ typedef struct posgauge_kernel {
   int32_t (*run)(const posgauge_call* call, char* why, size_t why_size);
 } posgauge_kernel;
 
-/* The one exported symbol.  Returns `*count` descriptors that live as long as the library, or NULL
- * when it cannot serve that version. */
-const posgauge_kernel* posgauge_kernels(uint32_t abi_version, size_t* count);
+/* The one exported symbol, also of a library whose symbols are hidden.  Returns `*count`
+ * descriptors that live as long as the library, or NULL when it cannot serve that version. */
+#ifdef __GNUC__
+__attribute__((visibility("default")))
+#endif
+const posgauge_kernel*
+posgauge_kernels(uint32_t abi_version, size_t* count);
 
 #ifdef __cplusplus
 }

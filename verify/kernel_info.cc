@@ -19,6 +19,12 @@ std::vector<std::string> Words(const char* text) {
   return words;
 }
 
+// What counts may be integers; every other tensor holds real numbers.
+bool Counts(std::string_view tensor) {
+  return tensor.ends_with("positions") || tensor == "axis" || tensor == "thresholds" ||
+         tensor == "buckets";
+}
+
 std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) {
   std::vector<TensorSpec> specs;
   for (const std::string& word : Words(text)) {
@@ -41,6 +47,13 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
     }
     if (spec.dtypes.empty()) {
       throw FormatError(fmt::format("kernel {}: tensor {} names no dtype", kernel, spec.name));
+    }
+    if (!Counts(spec.name) && !std::ranges::all_of(spec.dtypes, IsFloat)) {
+      throw FormatError(
+          fmt::format("kernel {}: tensor {} must be of floating dtypes", kernel, spec.name));
+    }
+    if (std::ranges::find(specs, spec.name, &TensorSpec::name) != specs.end()) {
+      throw FormatError(fmt::format("kernel {}: tensor {} is named twice", kernel, spec.name));
     }
     specs.push_back(std::move(spec));
   }
@@ -70,6 +83,49 @@ void RequireWords(const std::string& kernel, std::string_view what,
 constexpr std::array<std::string_view, 10> kQuantities = {
     "frequencies", "table",   "rotate", "rotate_backward", "embed",
     "slopes",      "buckets", "bias",   "scores",          "attention"};
+
+// A kernel of rotations or of added rows: what it takes fits together, and it yields all that its
+// quantity has.
+void CheckRows(const KernelInfo& info) {
+  const auto demand = [&](bool holds, std::string_view what) {
+    if (!holds) throw FormatError(fmt::format("kernel {}: {} {}", info.name, info.quantity, what));
+  };
+  const auto output = [&](std::string_view name) {
+    const auto at = std::ranges::find(info.outputs, name, &TensorSpec::name);
+    return at == info.outputs.end() ? nullptr : &*at;
+  };
+  const auto alike = [](const TensorSpec* a, const TensorSpec* b) {
+    return a != nullptr && b != nullptr && a->dtypes.front() == b->dtypes.front();
+  };
+  if (info.quantity == "frequencies") {
+    demand(output("frequency") != nullptr, "yields frequency");
+    const bool only_those = std::ranges::all_of(info.outputs, [](const TensorSpec& spec) {
+      return spec.name == "frequency" || spec.name == "frequency_low" || spec.name == "magnitude";
+    });
+    demand(only_those, "yields frequency, frequency_low and magnitude, nothing else");
+    return;
+  }
+  if (info.quantity == "table") {
+    demand((info.outputs.size() == 2 && alike(output("cos"), output("sin"))) ||
+               (info.outputs.size() == 1 && output("rows") != nullptr),
+           "yields cos and sin of one dtype, or rows");
+  } else {
+    const TensorSpec* x = info.Input("x");
+    demand(x != nullptr && info.outputs.size() == 1 && output("out") != nullptr,
+           "takes x and yields out");
+    demand(alike(x, output("out")), "takes x and yields out of one dtype");
+  }
+  const bool takes_table = info.Input("cos") != nullptr || info.Input("sin") != nullptr;
+  demand(!takes_table || alike(info.Input("cos"), info.Input("sin")),
+         "takes cos and sin of one dtype");
+  demand(info.Input("frequency_low") == nullptr || info.Input("frequency") != nullptr,
+         "takes frequency where it takes frequency_low");
+  const bool embeds = info.quantity == "embed";
+  if (info.Input(embeds ? "rows" : "cos") == nullptr && info.Input("positions") == nullptr) {
+    throw FormatError(fmt::format("kernel {} takes neither positions nor {}", info.name,
+                                  embeds ? "rows" : "cos and sin"));
+  }
+}
 
 // A kernel of attention yields one tensor, named as its quantity, of positions unless slopes.
 void CheckAttention(const KernelInfo& info) {
@@ -155,17 +211,8 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
   }
   if (IsOfAttention()) {
     CheckAttention(*this);
-    return;
-  }
-  const bool needs_x = quantity == "rotate" || quantity == "rotate_backward" || quantity == "embed";
-  if (needs_x && (Input("x") == nullptr || outputs[0].name != "out")) {
-    throw FormatError(fmt::format("kernel {}: {} takes x and yields out", name, quantity));
-  }
-  const bool embeds = quantity == "embed";
-  const bool given_table = Input(embeds ? "rows" : "cos") != nullptr;
-  if (quantity != "frequencies" && !given_table && Input("positions") == nullptr) {
-    throw FormatError(fmt::format("kernel {} takes neither positions nor {}", name,
-                                  embeds ? "rows" : "cos and sin"));
+  } else {
+    CheckRows(*this);
   }
 }
 

@@ -16,6 +16,7 @@ Tensor ExactTensorFor(const TensorSpec& spec, const std::vector<int64_t>& shape,
       if (dtype == Dtype::f64 || std::isnan(value)) return IsFloat(dtype);
       if (dtype == Dtype::f32) return static_cast<double>(static_cast<float>(value)) == value;
       if (IsFloat(dtype)) return RoundTo(FormatOf(dtype), value) == value;
+      if (dtype == Dtype::u8) return std::trunc(value) == value && value >= 0 && value < 0x1p8;
       const double limit = dtype == Dtype::i32 ? 0x1p31 : 0x1p53;
       return std::trunc(value) == value && value >= -limit && value < limit;
     });
