@@ -188,7 +188,7 @@ int Execute(const Options& options) {
                                          {"notes", model.notes}};
     fmt::print("{}\n", json.dump(2));
   }
-  options.report.WriteJunit(report);
+  options.report.WriteFiles(report);
   // An audit measures; it does not judge.
   return kHolds;
 }

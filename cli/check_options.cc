@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -73,14 +74,22 @@ void RequireOption::Validate() const {
 void ReportOptions::AddTo(CLI::App& command) {
   command.add_flag("--json", as_json, "JSON instead of text");
   command.add_option("--junit", junit, "also write a JUnit file")->check(NotEmpty());
+  command
+      .add_option("--summary", summary,
+                  "also add a summary in Markdown to this file, such as \"$GITHUB_STEP_SUMMARY\"")
+      ->check(NotEmpty());
 }
 
-void ReportOptions::WriteJunit(const Report& report) const {
+void ReportOptions::WriteFiles(const Report& report) const {
   if (!junit.empty()) WriteFileAtomically(junit, ToJunit(report));
+  if (summary.empty()) return;
+  const bool exists = std::filesystem::exists(summary);
+  const std::string before = exists ? ReadFile(summary, kLargestSummary) : "";
+  WriteFileAtomically(summary, before + ToMarkdown(report, kLargestSummary - before.size()));
 }
 
 int ReportOptions::Print(const Report& report) const {
-  WriteJunit(report);
+  WriteFiles(report);
   if (as_json) {
     fmt::print("{}\n", ToJson(report).dump(2));
   } else {

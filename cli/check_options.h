@@ -50,17 +50,18 @@ struct RequireOption {
   bool Adequate() const { return word == "adequate"; }
 };
 
-/// --json and --junit: how a report is given.
+/// --json, --junit and --summary: how a report is given.
 struct ReportOptions {
   bool as_json = false;
-  std::string junit;
+  std::string junit, summary;
 
   void AddTo(CLI::App& command);
 
-  /// Writes the JUnit file if one is asked for. Throws FileError.
-  void WriteJunit(const Report& report) const;
+  /// Writes the files that are asked for; a summary is added to what its file holds. Throws
+  /// FileError.
+  void WriteFiles(const Report& report) const;
 
-  /// WriteJunit, then the report as text or JSON to stdout; returns its exit code.
+  /// WriteFiles, then the report as text or JSON to stdout; returns its exit code.
   int Print(const Report& report) const;
 };
 

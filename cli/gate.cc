@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "posgauge/cli/baseline.h"
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/coverage.h"
@@ -38,6 +39,7 @@ struct Options {
   BudgetOption budget;
   RequireOption require;
   ReportOptions report;
+  BaselineOptions baseline;
   std::string golden = DefaultGoldenFolder(), dump, waive;
   bool exhaustive = false, golden_is_given = false;
 };
@@ -82,13 +84,25 @@ void Progress(const std::string& what) {
   std::fflush(stderr);
 }
 
+// What two runs must have in common for their uses to be comparable.
+std::string PlanText(const Options& options, const std::string& target) {
+  const PlanOptions& plan = options.plan;
+  return fmt::format(
+      "{}, {} positions{}, {} heads, seed {}{}", target,
+      options.exhaustive ? "all" : fmt::format("{}", plan.positions),
+      plan.max_position ? fmt::format(" up to {}", *plan.max_position) : "", plan.heads, plan.seed,
+      options.kernels.contract.empty() ? ""
+                                       : fmt::format(", contract {}", options.kernels.contract));
+}
+
 class Gate {
  public:
   explicit Gate(const Options& options)
       : options_(options),
         coverage_(options.waive),
         kernels_(options.kernels.Resolve()),
-        model_(options.scheme.Resolve()) {
+        model_(options.scheme.Resolve()),
+        baseline_(options.baseline, PlanText(options, model_.source)) {
     if (std::filesystem::exists(options.golden) || options.golden_is_given) {
       golden_.emplace(options.golden);
     }
@@ -102,6 +116,7 @@ class Gate {
     for (const LayerGroup& group : model_.groups) RunGroup(group);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
     Conclude(elapsed.count());
+    baseline_.Conclude(report_);
     return std::move(report_);
   }
 
@@ -200,6 +215,7 @@ class Gate {
         verdict.repro = fmt::format("posgauge repro {}{}", id.Text(), ReproOptions(verdict));
       }
       values_ += verdict.use.count();
+      baseline_.Add(group.kind, verdict);
       report_.verdicts.push_back(std::move(verdict));
     };
     add(result.check.keeps_contract, true);
@@ -356,6 +372,7 @@ class Gate {
   Coverage coverage_;
   std::vector<KernelInfo> kernels_;
   ModelConfig model_;
+  Baseline baseline_;
   std::optional<GoldenVectors> golden_;
   Report report_;
   std::vector<std::string> inadequate_, blind_;
@@ -400,6 +417,7 @@ void AddGate(CLI::App& program, int& exit_code) {
                   "also write the cases and the kernels' answers to this folder, for compare")
       ->check(NotEmpty());
   options->report.AddTo(command);
+  options->baseline.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

@@ -358,6 +358,79 @@ class Gate(unittest.TestCase):
             self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
 
 
+class Baselines(unittest.TestCase):
+    """A kernel that keeps its contract may still have become worse."""
+
+    GATE = ("gate", LLAMA, "--positions", 64, "--kernel", "fast.table.f32", "--waive", "frequency")
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.file = self.folder / "baseline.json"
+
+    def gate(self, *more, expect):
+        result = run(*self.GATE, "--baseline", self.file, *more)
+        self.assertEqual(result.returncode, expect, result.stdout + result.stderr)
+        return result
+
+    def change(self, factor):
+        baseline = json.loads(self.file.read_text())
+        checks = baseline["uses"]["fast.table.f32"]
+        checks["all: contract"] *= factor
+        self.file.write_text(json.dumps(baseline))
+
+    def test_recorded_compared_updated(self):
+        self.assertIn(f"baseline: recorded in {self.file}", self.gate(expect=0).stdout)
+        recorded = self.file.read_text()
+        self.assertIn("of 0 kernels some use more", self.gate(expect=0).stdout)
+        self.change(0.5)
+        worse = self.gate("--junit", self.folder / "junit.xml", expect=1).stdout
+        self.assertIn("FAIL baseline  fast.table.f32", worse)
+        self.assertIn("note: all: contract 0", worse)
+        suite = xml.etree.ElementTree.parse(self.folder / "junit.xml").getroot()
+        self.assertEqual(suite.get("failures"), "1")
+        self.change(8)
+        self.assertIn("1 checks use less than half", self.gate("--update-baseline", expect=0).stdout)
+        self.assertEqual(self.file.read_text(), recorded)
+
+    def test_what_is_not_run_any_more_fails(self):
+        self.gate(expect=0)
+        baseline = json.loads(self.file.read_text())
+        baseline["uses"]["fast.table.f32"]["all: lost"] = 0.5
+        self.file.write_text(json.dumps(baseline))
+        self.assertIn("all: lost did not pass, or was not run", self.gate(expect=1).stdout)
+
+    def test_refusals(self):
+        self.gate(expect=0)
+        recorded = self.file.read_text()
+        self.assertIn("recorded for golden/models/llama-3.1-8b.json, 64 positions",
+                      self.gate("--seed", 2, expect=2).stderr)
+        for text in ("{", "{}", "[]", recorded.replace('"posgauge_baseline": 1', '"posgauge_baseline": 2'),
+                     recorded.replace('"uses": {', '"uses": 3, "x": {'),
+                     recorded.replace('"fast.table.f32": {', '"a": 3, "fast.table.f32": {'),
+                     recorded.replace('"all: contract": ', '"all: contract": -')):
+            self.file.write_text(text)
+            result = self.gate(expect=2)
+            self.assertEqual(result.stdout, "")
+            self.assertEqual(result.stderr.count("\n"), 1, result.stderr)
+            self.assertIn(str(self.file), result.stderr)
+            self.assertEqual(self.file.read_text(), text)
+
+    def test_a_gate_that_does_not_hold_records_nothing(self):
+        result = run("gate", LLAMA, "--positions", 64, "--kernel", "fast.table.f32", "--baseline", self.file)
+        self.assertEqual(result.returncode, 1)
+        self.assertFalse(self.file.exists())
+
+    def test_summary_is_added(self):
+        summary = self.folder / "summary.md"
+        summary.write_text("# Before\n")
+        result = run(*self.GATE, "--summary", summary)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        text = summary.read_text()
+        self.assertTrue(text.startswith("# Before\n## posgauge gate "), text)
+        self.assertIn("HOLDS: ", text)
+
+
 class FaultyKernels(unittest.TestCase):
     """Wrong kernels through the same interface: red, with a place and a line that repeats it."""
 

@@ -968,6 +968,28 @@ TEST(report, JsonHasEveryFieldAndNoInfinity) {
   EXPECT_EQ(nlohmann::ordered_json::parse(json.dump()), json);
 }
 
+TEST(report, MarkdownFoldsFailuresAndFitsItsLimit) {
+  Report report = SampleReport();
+  report.verdicts[0].note = "a kernel says ```";
+  report.summaries = {"| kernel"};
+  const std::string whole = ToMarkdown(report, kLargestSummary);
+  EXPECT_EQ(
+      whole.find("## posgauge gate model <a> & \"b\"\n\n```text\nDOES NOT HOLD\nadequate: no\n"
+                 "```\n\n```text\none fact\n| kernel\n```\n\n<details><summary>contract of "
+                 "kernel.&lt;1&gt; fails</summary>\n\n```text\nFAIL contract"),
+      0u)
+      << whole;
+  EXPECT_NE(whole.find("note: a kernel says '''\n"), std::string::npos) << whole;
+  EXPECT_TRUE(whole.ends_with("```\n\n</details>\n\n")) << whole;
+  EXPECT_EQ(whole.find("linearity"), std::string::npos);
+  for (const size_t limit : {size_t{0}, size_t{10}, size_t{70}, whole.size() - 1, whole.size()}) {
+    const std::string cut = ToMarkdown(report, limit);
+    EXPECT_LE(cut.size(), limit);
+    EXPECT_EQ(cut.ends_with("more parts do not fit here\n"), limit >= 64) << limit;
+  }
+  EXPECT_EQ(ToMarkdown(report, whole.size() + 64), whole);
+}
+
 TEST(report, EveryWayToFailHasItsWord) {
   for (size_t i = 0; i < kVariantNames<Failure>.size(); ++i) {
     const auto failure = static_cast<Failure>(i);

@@ -151,4 +151,42 @@ std::string ToJunit(const Report& report) {
       XmlEscape(report.command), report.verdicts.size(), failures, skipped, cases);
 }
 
+std::string ToMarkdown(const Report& report, size_t limit) {
+  // A kernel's own words may not end the fence.
+  const auto fenced = [](std::string lines) {
+    for (size_t at; (at = lines.find("```")) != lines.npos;) lines.replace(at, 3, "'''");
+    return "```text\n" + lines + "```\n\n";
+  };
+  std::string head = fmt::format("## posgauge {} {}\n\n", report.command, report.target);
+  std::string lines;
+  for (const std::string& line : report.conclusion) lines += line + "\n";
+  head += fenced(lines);
+  lines.clear();
+  for (const std::string& line : report.facts) lines += line + "\n";
+  for (const std::string& line : report.summaries) lines += line + "\n";
+  std::string text;
+  size_t left_out = 0;
+  // The last line's own room.
+  constexpr size_t kCount = 64;
+  const auto add = [&](const std::string& part) {
+    if (text.size() + part.size() + kCount > limit) {
+      ++left_out;
+    } else {
+      text += part;
+    }
+  };
+  add(head);
+  add(fenced(lines));
+  for (const Verdict& verdict : report.verdicts) {
+    if (verdict.outcome != Outcome::fail) continue;
+    add(fmt::format("<details><summary>{} of {} fails</summary>\n\n{}</details>\n\n",
+                    XmlEscape(verdict.check), XmlEscape(verdict.subject),
+                    fenced(FailureText(verdict))));
+  }
+  if (left_out > 0 && limit >= kCount) {
+    text += fmt::format("{} more parts do not fit here\n", left_out);
+  }
+  return text;
+}
+
 }  // namespace posgauge

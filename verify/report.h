@@ -31,6 +31,13 @@ nlohmann::ordered_json ToJson(const Report& report);
 /// JUnit XML: one test case a verdict.
 std::string ToJunit(const Report& report);
 
+/// GitHub shows summaries of a step up to this many bytes, and none that is longer.
+inline constexpr size_t kLargestSummary = 1024 * 1024;
+
+/// Markdown for people who look at a CI run: the conclusion, the table of kernels, every failure
+/// folded up. At most `limit` bytes: what does not fit is counted at the end.
+std::string ToMarkdown(const Report& report, size_t limit);
+
 /// One failing verdict in full: where first, where worst, how to repeat it.
 std::string FailureText(const Verdict& verdict);
 

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "posgauge/verify/report.h"
+
+namespace posgauge::cli {
+
+/// --baseline and --update-baseline.
+struct BaselineOptions {
+  std::string file;
+  bool update = false;
+
+  void AddTo(CLI::App& command);
+};
+
+/// What every check of a gate used of its limit when a baseline was recorded, against what it uses
+/// now: a kernel may keep its contract and still have become worse.
+class Baseline {
+ public:
+  /// `plan` says what both runs must have in common: positions, heads, seed. Reads the file if it
+  /// is there. Throws FileError, and FormatError of a file that is no baseline or of another plan.
+  Baseline(const BaselineOptions& options, const std::string& plan);
+
+  /// One check of this run.
+  void Add(const std::string& layers, const Verdict& verdict);
+
+  /// Of a gate that otherwise holds: compares, which adds a verdict a kernel and may set the exit
+  /// code; records where there is no file yet, or where an update is asked for. Throws FileError.
+  void Conclude(Report& report) const;
+
+ private:
+  using Uses = std::map<std::string, std::map<std::string, double>>;  // by kernel, by check
+
+  void Compare(Report& report) const;
+  void Write() const;
+
+  BaselineOptions options_;
+  std::string plan_;
+  std::optional<Uses> recorded_;
+  Uses uses_;
+};
+
+}  // namespace posgauge::cli
