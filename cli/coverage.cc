@@ -9,8 +9,8 @@
 namespace posgauge::cli {
 
 namespace {
-constexpr std::array<std::string_view, 5> kWaivable = {"frequency", "table", "slopes", "thresholds",
-                                                       "range"};
+constexpr std::array<std::string_view, 6> kWaivable = {"frequency",  "table", "slopes",
+                                                       "thresholds", "range", "layers"};
 
 // The quantity of a kernel that covers a stage.
 std::string_view YieldedBy(std::string_view stage) {
@@ -42,6 +42,10 @@ void Coverage::Add(const LayerGroup& group, const std::vector<KernelResult>& res
       return result.info->quantity == quantity && result.Shortfall(adequate_is_required) == nullptr;
     });
   };
+  if (results.empty()) {
+    Miss("layers", fmt::format("layers {}: no kernel serves {}", group.kind, Name(group.scheme)),
+         "gate a kernel that does, choose others with --layer-kind, or --waive layers");
+  }
   for (const KernelResult& result : results) {
     const KernelCheck& check = result.check;
     if (const Verdict* verdict = result.Shortfall(adequate_is_required)) {

@@ -9,12 +9,12 @@
 namespace posgauge::cli {
 
 /// What stands between kernels that were checked and a model that is covered: kernels that were not
-/// shown to keep their contract, positions of the plan that a kernel does not serve, and stages
-/// that posgauge handed over and no kernel yields.
+/// shown to keep their contract, positions of the plan that a kernel does not serve, layers that
+/// none serves, and stages that posgauge handed over and no kernel yields.
 class Coverage {
  public:
-  /// `waive`: a list of frequency, table, slopes, thresholds and range, separated by commas: what
-  /// the caller does without. Throws ParameterError for another word.
+  /// `waive`: a list of frequency, table, slopes, thresholds, range and layers, separated by
+  /// commas: what the caller does without. Throws ParameterError for another word.
   explicit Coverage(const std::string& waive);
 
   /// The results of every kernel on one group of layers.

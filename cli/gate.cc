@@ -314,7 +314,8 @@ class Gate {
     }
     const std::string_view holds = report_.exit_code == kHolds         ? "HOLDS"
                                    : report_.exit_code == kNothingDone ? "NOTHING PROVEN"
-                                                                       : "DOES NOT HOLD";
+                                   : failed > 0                        ? "DOES NOT HOLD"
+                                                                       : "NOT COVERED";
     std::vector<std::string>& lines = report_.conclusion;
     lines.push_back(
         fmt::format("{}: {} checks passed, {} failed, {} unsupported, {} blind; {} values compared "
@@ -404,7 +405,7 @@ void AddGate(CLI::App& program, int& exit_code) {
   command.add_option("--waive", options->waive,
                      "what the model does without, listed: frequency, table, slopes and "
                      "thresholds, stages that no kernel yields; range, positions that a kernel "
-                     "does not serve");
+                     "does not serve; layers, those that no kernel serves");
   command.add_option_function<std::string>(
       "--golden",
       [options](const std::string& folder) {

@@ -345,6 +345,18 @@ class Gate(unittest.TestCase):
         self.assertIn("waived", result.stdout)
 
 
+    def test_layers_that_no_kernel_serves_are_not_covered(self):
+        # Every fourth layer of this model does not rotate.
+        arguments = ("gate", MODELS / "smollm3-3b.json", "--positions", 32, "--kernel", "fast.frequencies",
+                     "--kernel", "fast.table.f32", "--kernel", "fast.rotate.f32")
+        result = run(*arguments)
+        self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
+        self.assertIn("\nNOT COVERED: ", result.stdout)
+        self.assertIn(": no kernel serves none; gate a kernel that does", result.stdout)
+        result = run(*arguments, "--waive", "layers")
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.assertIn("waived: layers ", result.stdout)
+
     def test_nothing_executed_is_not_a_pass(self):
         # Without a channel that rotates a table has no entry.
         arguments = ("gate", "--scheme", "rope", "--set", "rotary_dim=0", "--set", "head_dim=8",
