@@ -56,10 +56,10 @@ TEST(axial, Gemma4VisionHasBase100OverHalfOfTheHead) {
   ExpectFrequencies("axial",
                     {"head_dim=72", "section=[18,18]", "base=100", "pairing=half_per_axis"},
                     {{0, "1"},
-                     {1, "0.774263682681127059726679451537"},
+                     {1, "0.774263682681127059726679451536"},
                      {17, "0.0129154966501488387541007554647"},
                      {18, "1"},
-                     {31, "0.0359381366380462730218816722904"}});
+                     {31, "0.0359381366380462730218816722903"}});
 }
 
 // apply_multidimensional_rope of transformers' gemma4: rotate_half within each part of the head.
