@@ -31,7 +31,11 @@ enum Is : size_t {
   kBaseBit,
   kFrequencyBit,
   kWrongBase,
+  kBaseIgnored,
   kFrequencyBf16,
+  kFrequencyF16,
+  kFrequency3ppm,
+  kFrequency30ppm,
   kFactorMissing,
   kFactorSquared,
   kNtkNaive,
@@ -58,7 +62,9 @@ enum Is : size_t {
   // of the position and the angle
   kPositionPlusOne,
   kPositionBf16,
+  kPositionF16,
   kPositionInt16,
+  kPositionMod4096,
   kPositionAbsolute,
   kPositionRestarts,
   kFirstPosition,
@@ -69,13 +75,19 @@ enum Is : size_t {
   // of the table
   kSinSign,
   kTableBf16,
+  kTableF16,
   kTableInterpolated,
   kLastPairStill,
+  kLastPairsStill,
   // of the rotation
   kPairingSwapped,
   kUntouchedWritten,
   kReadsNeighbour,
+  kTermDropped,
+  kArithmeticBf16,
+  kArithmeticF16,
   kHeadsShifted,
+  kHeadsPermuted,
   kStridesIgnored,
   kInPlaceHalf,
   kUnstable,
@@ -93,7 +105,11 @@ constexpr std::array<Fault, kCount> kFaults = {{
     {"base_bit", "one bit of the base is flipped"},
     {"frequency_bit", "one bit of one frequency is flipped"},
     {"wrong_base", "a base of another model"},
+    {"base_ignored", "the base is 10000 whatever the model's is"},
     {"frequency_bf16", "frequencies are rounded to bf16"},
+    {"frequency_f16", "frequencies are rounded to f16"},
+    {"frequency_3ppm", "frequencies are 3e-6 too large, relatively"},
+    {"frequency_30ppm", "frequencies are 3e-5 too large, relatively"},
     {"factor_missing", "the scale factor is ignored"},
     {"factor_squared", "the scale factor is applied twice"},
     {"ntk_naive", "the base grows by s instead of s^(d/(d-2))"},
@@ -119,7 +135,9 @@ constexpr std::array<Fault, kCount> kFaults = {{
     {"magnitude_squared", "the magnitude is applied twice"},
     {"position_plus_one", "positions count from 1"},
     {"position_bf16", "positions are rounded to bf16"},
+    {"position_f16", "positions are rounded to f16"},
     {"position_int16", "positions wrap at 2^15"},
+    {"position_mod_4096", "positions count anew every 4096"},
     {"position_absolute", "negative positions lose their sign"},
     {"position_restarts", "every call counts its tokens from 0"},
     {"first_position", "all tokens take the first one's position"},
@@ -129,12 +147,18 @@ constexpr std::array<Fault, kCount> kFaults = {{
     {"angle_f32", "the angle is formed in f32"},
     {"sin_sign", "sin is negated"},
     {"table_bf16", "cos and sin are rounded to bf16"},
+    {"table_f16", "cos and sin are rounded to f16"},
     {"table_interpolated", "cos and sin are interpolated linearly from 1024 points a turn"},
     {"last_pair_still", "the last pair is not rotated"},
+    {"last_pairs_still", "the last 8 pairs are not rotated"},
     {"pairing_swapped", "the other pairing is used"},
     {"untouched_written", "a channel that does not rotate is written"},
     {"reads_neighbour", "the second channel is read from the next pair"},
+    {"term_dropped", "the first channel lacks the term with sin"},
+    {"arithmetic_bf16", "operands, products and sums are rounded to bf16"},
+    {"arithmetic_f16", "operands, products and sums are rounded to f16"},
     {"heads_shifted", "later heads take the positions of later tokens"},
+    {"heads_permuted", "a head is written where the next one belongs"},
     {"strides_ignored", "gaps between rows are taken for channels"},
     {"in_place_half", "the first channel is overwritten before the second is computed"},
     {"unstable", "every other run differs in a last bit"},
@@ -370,6 +394,22 @@ double FlipBit(double value) {
 }
 
 double RoundToBf16(double value) { return RoundTo(FormatOf(Dtype::bf16), value); }
+double RoundToF16(double value) { return RoundTo(FormatOf(Dtype::f16), value); }
+
+double FrequencyAs(double frequency, size_t fault) {
+  switch (fault) {
+    case kFrequencyBf16:
+      return RoundToBf16(frequency);
+    case kFrequencyF16:
+      return RoundToF16(frequency);
+    case kFrequency3ppm:
+      return frequency * (1 + 3e-6);
+    case kFrequency30ppm:
+      return frequency * (1 + 3e-5);
+    default:
+      return frequency;
+  }
+}
 
 // Frequencies as binary64, with the sign of the direction.
 struct Frequencies {
@@ -381,6 +421,7 @@ Frequencies FrequenciesOf(Scheme scheme, size_t fault) {
   Rotary* rotary = IsRotary(scheme) ? &RotaryOf(scheme) : nullptr;
   if (rotary != nullptr && fault == kBaseBit) rotary->base = FlipBit(rotary->base);
   if (rotary != nullptr && fault == kWrongBase) rotary->base *= 50;
+  if (rotary != nullptr && fault == kBaseIgnored) rotary->base = 10000;
   const bool clockwise = rotary != nullptr && rotary->direction == Direction::clockwise;
   const Schedule schedule = std::visit(
       [&](const auto& params) -> Schedule {
@@ -390,9 +431,8 @@ Frequencies FrequenciesOf(Scheme scheme, size_t fault) {
       scheme);
   Frequencies frequencies{{}, static_cast<double>(schedule.magnitude)};
   for (Real frequency : schedule.frequency) {
-    const auto value = static_cast<double>(frequency);
-    const double rounded = fault == kFrequencyBf16 ? RoundToBf16(value) : value;
-    frequencies.values.push_back(clockwise ? -rounded : rounded);
+    const double value = FrequencyAs(static_cast<double>(frequency), fault);
+    frequencies.values.push_back(clockwise ? -value : value);
   }
   if (fault == kFrequencyBit && !frequencies.values.empty()) {
     double& middle = frequencies.values[frequencies.values.size() / 2];
@@ -409,8 +449,12 @@ double PositionAs(double position, int64_t token, double first, size_t fault) {
       return position + 1;
     case kPositionBf16:
       return RoundToBf16(position);
+    case kPositionF16:
+      return RoundToF16(position);
     case kPositionInt16:
       return static_cast<double>(static_cast<int16_t>(static_cast<int64_t>(position)));
+    case kPositionMod4096:
+      return std::fmod(position, 4096);
     case kPositionAbsolute:
       return std::fabs(position);
     case kPositionRestarts:
@@ -441,12 +485,14 @@ Entry EntryAt(const Frequencies& frequencies, double position, size_t pair, size
     angle = static_cast<double>(static_cast<float>(position) * static_cast<float>(frequency));
   }
   if (fault == kLastPairStill && pair + 1 == frequencies.values.size()) angle = 0;
+  if (fault == kLastPairsStill && pair + 8 >= frequencies.values.size()) angle = 0;
   Entry entry{std::cos(angle), std::sin(angle)};
   if (fault == kTableInterpolated) entry = Interpolated(angle);
   if (fault == kSinSign) entry.sin = -entry.sin;
   entry.cos *= frequencies.magnitude;
   entry.sin *= frequencies.magnitude;
   if (fault == kTableBf16) entry = {RoundToBf16(entry.cos), RoundToBf16(entry.sin)};
+  if (fault == kTableF16) entry = {RoundToF16(entry.cos), RoundToF16(entry.sin)};
   return entry;
 }
 
@@ -564,10 +610,27 @@ std::array<double, 2> Turn(double u, double v, Entry entry) {
   return {static_cast<double>(x * c - y * s), static_cast<double>(x * s + y * c)};
 }
 
+// The same in a narrow format. A product of two such numbers is exact in binary64.
+std::array<double, 2> Turn(Format format, double u, double v, Entry entry) {
+  const auto round = [format](double value) { return RoundTo(format, value); };
+  const double x = round(u), y = round(v), c = round(entry.cos), s = round(entry.sin);
+  return {round(round(x * c) - round(y * s)), round(round(x * s) + round(y * c))};
+}
+
+template <class T>
+std::array<double, 2> TurnWith(size_t fault, double u, double v, Entry entry) {
+  if (fault == kArithmeticBf16) return Turn(FormatOf(Dtype::bf16), u, v, entry);
+  if (fault == kArithmeticF16) return Turn(FormatOf(Dtype::f16), u, v, entry);
+  std::array<double, 2> turned = Turn<T>(u, v, entry);
+  if (fault == kTermDropped) turned[0] = Turn<T>(u, 0, entry)[0];
+  return turned;
+}
+
 template <class T>
 void RotateHead(const View& x, const View& out, const Rotary& layout, const Entries& entries,
                 int64_t token, int64_t head, bool backward, size_t fault) {
   const int64_t turned = fault == kHeadsShifted ? (token + head) % x.shape(0) : token;
+  const int64_t written = fault == kHeadsPermuted ? (head + 1) % x.shape(1) : head;
   double sum = 0;
   for (int64_t channel = 0; fault == kNanSpreads && channel < layout.head_dim; ++channel) {
     sum += x.Get(token, head, channel);
@@ -585,11 +648,11 @@ void RotateHead(const View& x, const View& out, const Rotary& layout, const Entr
       const double square = entries.magnitude() * entries.magnitude();
       entry = {entry.cos / square, entry.sin / square};
     }
-    auto [a, b] = Turn<T>(u, v, entry);
+    auto [a, b] = TurnWith<T>(fault, u, v, entry);
     if (in_place_half) b = Turn<T>(a, v, entry)[1];
     if (fault == kNanSpreads && !std::isfinite(sum)) a = b = std::nan("");
-    out.Set(a, token, head, first);
-    out.Set(b, token, head, second);
+    out.Set(a, token, written, first);
+    out.Set(b, token, written, second);
   }
 }
 
@@ -640,7 +703,7 @@ bool HasEffect(size_t fault, Form form) {
   if (fault == kHonest) return true;
   const bool frequency = fault >= kBaseBit && fault <= kMagnitudeSquared;
   const bool position = fault >= kPositionPlusOne && fault <= kAngleF32;
-  const bool table = fault >= kSinSign && fault <= kLastPairStill;
+  const bool table = fault >= kSinSign && fault <= kLastPairsStill;
   const bool rotation = fault >= kPairingSwapped && fault <= kNanSpreads;
   const bool backward = fault >= kBackwardIsForward;
   switch (form) {

@@ -174,6 +174,17 @@ double RoundingIntervalExcess(Dtype dtype, StoreRounding rounding, double stored
   return std::max(0.0, std::fabs(difference) - (difference < 0 ? reach.below : reach.above));
 }
 
+std::vector<DoubleDouble> ExactValues(const Rotated& rotated, const TruthTable& truth) {
+  std::vector<DoubleDouble> values(rotated.out.size());
+  const auto tokens = static_cast<int64_t>(rotated.axes.Tokens(rotated.positions));
+  ForEachElement(
+      rotated, truth, 0, tokens, [&](const Element& e) { values[e.index] = e.truth; },
+      [&](size_t, int64_t, int64_t, size_t index) {
+        values[index] = {rotated.x.Value(index), 0};
+      });
+  return values;
+}
+
 Finding HoldToBound(const Rotated& rotated, const TruthTable& truth, const RotaryBound& bound) {
   const Dtype io = rotated.out.dtype();
   const StoreRounding rounding = bound.contract().store_rounding;

@@ -48,6 +48,9 @@ struct Rotated {
   Axes axes = {};
 };
 
+/// What every element of `out` would be in exact arithmetic, in its order; inputs finite.
+std::vector<DoubleDouble> ExactValues(const Rotated& rotated, const TruthTable& truth);
+
 // Findings of several axes are ordered by the farthest coordinate of each token; every pair is held
 // to the bound at the position on its own axis.
 
