@@ -9,7 +9,7 @@ enum ExitCode : int {
   kHolds = 0,        // every check passed
   kViolated = 1,     // a check failed
   kUsage = 2,        // bad usage, unreadable input, output that cannot be written
-  kKernelDied = 3,   // kept for kernels that crash or hang in a process of their own; not used yet
+  kKernelDied = 3,   // a command failed, crashed or hung; kept for kernels of libraries that do
   kNothingDone = 4,  // nothing was executed: a gate that checked nothing never passes
 };
 

@@ -113,7 +113,7 @@ TEST(npy, EveryMalformationHasItsOwnMessage) {
       {File("{'descr': '<f4', 'fortran_order': False}\n", ""), "header: shape is missing"},
       {File("{'descr': '<f4', 'descr': '<f4'}\n", ""), "the key descr appears twice"},
       {File("{'desc': '<f4'}\n", ""), "unknown key \"desc\"; the keys are descr, fortran_order"},
-      {File("{'descr' '<f4'}\n", ""), "expected ':', got \"'<f4'}\""},
+      {File("{'descr' '<f4'}\n", ""), "expected ':', got \" '<f4'}\""},
       {File("{'descr': <f4}\n", ""), "expected a string in quotes"},
       {File("{'descr': '<f4}\n", ""), "expected a string in quotes"},
       {File("{'descr': '\\x3cf4'}\n", ""), "must have no escapes"},
