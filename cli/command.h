@@ -9,7 +9,7 @@ enum ExitCode : int {
   kHolds = 0,        // every check passed
   kViolated = 1,     // a check failed
   kUsage = 2,        // bad usage, unreadable input, output that cannot be written
-  kKernelDied = 3,   // a kernel crashed, hung, ended its process or broke memory (BreaksProcess)
+  kKernelDied = 3,   // a kernel or a command crashed, hung, ended or broke memory
   kNothingDone = 4,  // nothing was executed: a gate that checked nothing never passes
 };
 

@@ -1,18 +1,17 @@
 // posgauge compare: judge a result file for a case file under a contract.
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
+#include "posgauge/cli/case_judgement.h"
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
-#include "posgauge/verify/case_file.h"
 #include "posgauge/verify/check.h"
-#include "posgauge/verify/contract_file.h"
-#include "posgauge/verify/judge.h"
-#include "posgauge/verify/judge_addition.h"
-#include "posgauge/verify/judge_equations.h"
-#include "posgauge/verify/safetensors.h"
+#include "posgauge/verify/tensor_file.h"
 
 namespace posgauge::cli {
 
@@ -26,154 +25,60 @@ struct Options {
   ReportOptions report;
 };
 
-const Tensor& Find(const Safetensors& content, const std::string& path, const std::string& name,
-                   const std::vector<int64_t>& shape) {
-  const auto at = content.tensors.find(name);
-  if (at == content.tensors.end()) {
-    throw FormatError(fmt::format("{}: needs a tensor {}", path, name));
-  }
-  if (at->second.shape() != shape || !IsFloat(at->second.dtype())) {
-    throw FormatError(fmt::format("{}: {} must be a floating tensor [{}], got {} [{}]", path, name,
-                                  fmt::join(shape, ", "), Name(at->second.dtype()),
-                                  fmt::join(at->second.shape(), ", ")));
-  }
-  return at->second;
-}
-
-struct Findings {
-  Finding contract, budget;
-};
-
-// What the caller declares, for a result in a dtype.
-Contract ContractFor(const Options& options, Dtype io) {
-  const Contract contract = options.contract.empty()
-                                ? Contract::Default(io)
-                                : Contract::Parse(ReadContractLine(options.contract), io);
-  Require(contract.store == io, "--contract stores {}, but the result is {}", Name(contract.store),
-          Name(io));
-  return contract;
-}
-
-const Tensor& FindOut(const CaseFile& asked, const Safetensors& result, const std::string& path) {
-  const Tensor& out = Find(result, path, "out", asked.x.shape());
-  if (out.dtype() != asked.x.dtype()) {
-    throw FormatError(fmt::format("{}: out must be {} like the case's x, got {}", path,
-                                  Name(asked.x.dtype()), Name(out.dtype())));
-  }
-  return out;
-}
-
-Findings JudgeRotation(const CaseFile& asked, const Safetensors& result, const Options& options,
-                       Contract* contract) {
-  const ExactRotation exact(asked.scheme);
-  const Rotary& layout = RotaryOf(asked.scheme);
-  const Axes& axes = exact.axes();
-  const TruthTable truth = TruthOf(exact, asked.positions);
-  const double magnitude = exact.Magnitude(Dtype::f64).values[0];
-  const auto bound_for = [&](Dtype io) {
-    *contract = ContractFor(options, io);
-    return RotaryBound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values, magnitude);
-  };
-  if (asked.quantity == "table") {
-    const std::vector<int64_t> shape = {static_cast<int64_t>(axes.Tokens(asked.positions)),
-                                        layout.Pairs()};
-    const TablePair table{Find(result, options.result_path, "cos", shape),
-                          Find(result, options.result_path, "sin", shape)};
-    return {HoldToBound(table, layout, asked.positions, truth, bound_for(table.cos.dtype()),
-                        magnitude, axes),
-            HoldToBudget(table, layout, asked.positions, truth, magnitude, options.budget.spacings,
-                         axes)};
-  }
-  const Tensor& out = FindOut(asked, result, options.result_path);
-  const Rotated rotated{
-      layout, asked.positions, asked.x, out, asked.quantity == "rotate_backward", {}, axes};
-  return {HoldToBound(rotated, truth, bound_for(out.dtype())),
-          HoldToBudget(rotated, truth, magnitude, options.budget.spacings)};
-}
-
-Findings JudgeAddition(const CaseFile& asked, const Safetensors& result, const Options& options,
-                       Contract* contract) {
-  const ExactAddition exact(asked.scheme);
-  const RowTruth truth = TruthOf(exact, asked.positions);
-  const bool embeds = asked.quantity == "embed";
-  const std::vector<int64_t> shape = {static_cast<int64_t>(asked.positions.size()), exact.width()};
-  const Tensor& out = embeds ? FindOut(asked, result, options.result_path)
-                             : Find(result, options.result_path, "rows", shape);
-  *contract = ContractFor(options, out.dtype());
-  const AdditionBound bound(*contract, asked.scheme, exact.Frequencies(Dtype::f64).values,
-                            exact.RowIndex(0));
-  const Added added{exact, asked.positions, embeds ? &asked.x : nullptr, out};
-  return {HoldToBound(added, truth, bound), HoldToBudget(added, truth, options.budget.spacings)};
-}
-
-Findings JudgeEquations(const CaseFile& asked, const Safetensors& result, const Options& options,
-                        Contract* contract) {
-  const ExactEquations exact(asked.scheme);
-  const auto quantity = ParseVariant<EquationQuantity>("quantity", asked.quantity);
-  const std::vector<int64_t> shape = exact.CheckInputs(quantity, asked.inputs);
-  const double farthest = FarthestQuery(asked.inputs);
-  if (quantity == EquationQuantity::buckets) {
-    const auto at = result.tensors.find(asked.quantity);
-    if (at == result.tensors.end() || at->second.shape() != shape || IsFloat(at->second.dtype())) {
-      throw FormatError(fmt::format("{}: needs a tensor {} of integers [{}]", options.result_path,
-                                    asked.quantity, fmt::join(shape, ", ")));
+// Values of which both are NaN do not differ.
+void PrintDifference(const std::string& name, const Tensor& left, const Tensor& right) {
+  double largest = 0, sum_of_squares = 0;
+  size_t differing = 0, at = 0, not_comparable = 0;
+  for (size_t i = 0; i < left.size(); ++i) {
+    const double a = left.Value(i), b = right.Value(i);
+    if (a == b || (std::isnan(a) && std::isnan(b))) continue;
+    ++differing;
+    const double difference = std::fabs(a - b);
+    if (!std::isfinite(difference)) {
+      ++not_comparable;
+      continue;
     }
-    const Finding finding = HoldToIntegers({quantity, asked.inputs, at->second, farthest, false},
-                                           exact.Buckets(asked.inputs));
-    *contract = Contract::Default(Dtype::f64);
-    return {finding, finding};
+    sum_of_squares += difference * difference;
+    if (difference > largest) {
+      largest = difference;
+      at = i;
+    }
   }
-  const Tensor& out = Find(result, options.result_path, std::string(OutputName(quantity)), shape);
-  *contract = ContractFor(options, out.dtype());
-  const EnclosedEach truth = exact.Enclose(quantity, asked.inputs);
-  const std::vector<EquationLimit> limits =
-      EquationBound(*contract, asked.scheme).Limits(quantity, asked.inputs, shape);
-  const EquationResult judged{quantity, asked.inputs, out, farthest, options.rowshift};
-  return {HoldToBound(judged, truth, limits, *contract),
-          HoldToBudget(judged, truth, limits, options.budget.spacings)};
-}
-
-Findings Judge(const CaseFile& asked, const Safetensors& result, const Options& options,
-               Contract* contract) {
-  if (HasEquations(asked.scheme)) return JudgeEquations(asked, result, options, contract);
-  return IsRotary(asked.scheme) ? JudgeRotation(asked, result, options, contract)
-                                : JudgeAddition(asked, result, options, contract);
+  fmt::print(
+      "{}: {} of {} values differ, largest difference {:.6g} at {}, rms {:.6g}, {} not finite\n",
+      name.empty() ? "the array" : name, differing, left.size(), largest, at,
+      std::sqrt(sum_of_squares / std::max<double>(1, static_cast<double>(left.size()))),
+      not_comparable);
 }
 
 // Two files without a case: numbers for the reader, and no verdict.
 int CompareBare(const Options& options) {
-  const Safetensors a = ReadSafetensors(options.case_path);
-  const Safetensors b = ReadSafetensors(options.result_path);
+  const Safetensors a = ReadTensorFile(options.case_path);
+  const Safetensors b = ReadTensorFile(options.result_path);
+  // The tensor of an npy file has no name; the other file's only one is its like.
+  const bool by_place = a.tensors.size() == 1 && b.tensors.size() == 1 &&
+                        (a.tensors.contains("") || b.tensors.contains(""));
   size_t compared = 0;
+  std::vector<std::string> left_out;
   for (const auto& [name, left] : a.tensors) {
-    const auto right = b.tensors.find(name);
-    if (right == b.tensors.end() || right->second.shape() != left.shape()) continue;
-    ++compared;
-    double largest = 0, sum_of_squares = 0;
-    size_t differing = 0, at = 0, not_comparable = 0;
-    for (size_t i = 0; i < left.size(); ++i) {
-      const double difference = std::fabs(left.Value(i) - right->second.Value(i));
-      if (left.Value(i) == right->second.Value(i)) continue;
-      ++differing;
-      if (!std::isfinite(difference)) {
-        ++not_comparable;
-        continue;
-      }
-      sum_of_squares += difference * difference;
-      if (difference > largest) {
-        largest = difference;
-        at = i;
-      }
+    const auto right = by_place ? b.tensors.begin() : b.tensors.find(name);
+    if (right == b.tensors.end() || right->second.shape() != left.shape()) {
+      left_out.push_back(Shown(name));
+      continue;
     }
-    fmt::print(
-        "{}: {} of {} values differ, largest difference {:.6g} at {}, rms {:.6g}, {} not finite\n",
-        name, differing, left.size(), largest, at,
-        std::sqrt(sum_of_squares / std::max<double>(1, static_cast<double>(left.size()))),
-        not_comparable);
+    ++compared;
+    PrintDifference(name.empty() ? right->first : name, left, right->second);
   }
   if (compared == 0) {
     throw FormatError(fmt::format("{} and {} share no tensor of one name and shape",
                                   options.case_path, options.result_path));
+  }
+  for (const auto& [name, tensor] : b.tensors) {
+    if (!by_place && !a.tensors.contains(name)) left_out.push_back(Shown(name));
+  }
+  if (!left_out.empty()) {
+    fmt::print("not compared, having no like of one name and shape: {}\n",
+               fmt::join(left_out, ", "));
   }
   fmt::print(
       "no verdict: neither file says what was asked (a case file comes from posgauge gate "
@@ -181,18 +86,15 @@ int CompareBare(const Options& options) {
   return kNothingDone;
 }
 
-bool IsCase(const std::string& path) {
-  return ReadSafetensors(path).metadata.contains("posgauge_case");
-}
-
 int Execute(const Options& options) {
   options.require.Validate();
   options.budget.Validate();
-  if (!IsCase(options.case_path)) return CompareBare(options);
+  if (!IsCaseFile(options.case_path)) return CompareBare(options);
   const CaseFile asked = ReadCaseFile(options.case_path);
-  const Safetensors result = ReadSafetensors(options.result_path);
-  Contract contract;
-  const Findings findings = Judge(asked, result, options, &contract);
+  const Safetensors result = ReadTensorFile(options.result_path);
+  const CaseJudgement findings =
+      JudgeCase(asked, result, options.result_path,
+                {options.contract, options.budget.spacings, options.rowshift});
   Report report{.command = "compare", .target = options.result_path};
   report.verdicts.push_back(
       ToVerdict("contract", "every value is within the bound derived from the declared arithmetic",
@@ -202,12 +104,12 @@ int Execute(const Options& options) {
   const bool is_adequate = adequate.outcome == Outcome::pass;
   // The second verdict is always said; it decides only where that was asked for.
   if (options.require.Adequate()) report.verdicts.push_back(adequate);
-  report.facts = {
-      fmt::format("case      {}", options.case_path),
-      fmt::format("scheme    {}", Text(asked.scheme)),
-      fmt::format("contract  {}{}",
-                  ActsInAttention(asked.scheme) ? contract.AttentionText() : contract.Text(),
-                  options.contract.empty() ? "  (none declared: the default)" : "")};
+  report.facts = {fmt::format("case      {}", options.case_path),
+                  fmt::format("scheme    {}", Text(asked.scheme)),
+                  fmt::format("contract  {}{}",
+                              ActsInAttention(asked.scheme) ? findings.held_to.AttentionText()
+                                                            : findings.held_to.Text(),
+                              options.contract.empty() ? "  (none declared: the default)" : "")};
   const Verdict& keeps = report.verdicts.front();
   const bool executed = keeps.outcome == Outcome::pass || keeps.outcome == Outcome::fail;
   const bool violated =
@@ -232,13 +134,13 @@ int Execute(const Options& options) {
 void AddCompare(CLI::App& program, int& exit_code) {
   auto options = std::make_shared<Options>();
   CLI::App& command = *program.add_subcommand(
-      "compare", "judge a result file for a case file under a contract (safetensors)");
+      "compare", "judge a result file for a case file under a contract (safetensors, npz, npy)");
   command.add_option("case", options->case_path, "case file, from posgauge gate --dump")
       ->required();
   command
       .add_option("result", options->result_path,
                   "result file with the tensor out, or cos and sin, or rows, for a table; of "
-                  "attention the quantity's name")
+                  "attention the quantity's name; .npy: the one that is asked for")
       ->required();
   command
       .add_option("--contract", options->contract,

@@ -13,20 +13,19 @@
 #include <fmt/format.h>
 
 #include "posgauge/cli/baseline.h"
+#include "posgauge/cli/case_folder.h"
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
+#include "posgauge/cli/command_gate.h"
 #include "posgauge/cli/coverage.h"
 #include "posgauge/cli/golden_check.h"
 #include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/cli/scheme_options.h"
-#include "posgauge/verify/case_file.h"
 #include "posgauge/verify/check.h"
-#include "posgauge/verify/equation_plan.h"
 #include "posgauge/verify/plan.h"
 #include "posgauge/verify/repro.h"
-#include "posgauge/verify/safetensors.h"
 
 namespace posgauge::cli {
 
@@ -40,7 +39,8 @@ struct Options {
   RequireOption require;
   ReportOptions report;
   BaselineOptions baseline;
-  std::string golden = DefaultGoldenFolder(), dump, waive;
+  CommandOptions command;
+  std::string golden = DefaultGoldenFolder(), dump, format = "safetensors", waive;
   bool exhaustive = false, golden_is_given = false;
 };
 
@@ -100,7 +100,8 @@ class Gate {
   explicit Gate(const Options& options)
       : options_(options),
         coverage_(options.waive),
-        kernels_(options.kernels.Resolve()),
+        kernels_(options.command.line.empty() ? options.kernels.Resolve()
+                                              : std::vector<KernelInfo>{}),
         model_(options.scheme.Resolve()),
         baseline_(options.baseline, PlanText(options, model_.source)) {
     if (std::filesystem::exists(options.golden) || options.golden_is_given) {
@@ -112,6 +113,7 @@ class Gate {
   }
 
   Report Run() {
+    if (!options_.command.line.empty()) return RunByCommand();
     const auto begin = std::chrono::steady_clock::now();
     for (const LayerGroup& group : model_.groups) RunGroup(group);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
@@ -121,6 +123,22 @@ class Gate {
   }
 
  private:
+  Report RunByCommand() {
+    std::vector<PlannedGroup> groups;
+    for (const LayerGroup& group : model_.groups) groups.push_back({&group, PlanFor(group)});
+    options_.kernels.Validate();
+    constexpr double kSeconds = 600;  // for all cases
+    GateCommand({options_.command,
+                 options_.kernels.time_limit.value_or(kSeconds),
+                 options_.kernels.kernels,
+                 {options_.kernels.contract, options_.budget.spacings},
+                 options_.require.Adequate(),
+                 options_.dump,
+                 options_.format},
+                groups, report_);
+    return std::move(report_);
+  }
+
   CheckPlan PlanFor(const LayerGroup& group) const {
     std::vector<int64_t> lengths = LengthsOf(group.scheme);
     if (model_.max_position) lengths.push_back(*model_.max_position);
@@ -183,7 +201,7 @@ class Gate {
       report_.left_out.push_back({{"layers", group.kind}, {"why", why}, {"kernels", names}});
     }
     coverage_.Add(group, results, options_.require.Adequate());
-    if (!options_.dump.empty()) Dump(group, subjects, plan);
+    if (!options_.dump.empty()) DumpCases(options_.dump, options_.format, group, subjects, plan);
   }
 
   // What `posgauge repro` must be told beside the id.
@@ -231,68 +249,6 @@ class Gate {
     }
     for (const Verdict& verdict : result.laws) add(verdict, false);
     for (const Verdict& verdict : result.golden) add(verdict, false);
-  }
-
-  // The cases, one a quantity and dtype, and beside them what each kernel answered.
-  void Dump(const LayerGroup& group, const std::vector<Subject>& subjects, const CheckPlan& plan) {
-    if (HasEquations(group.scheme)) return DumpEquations(group, subjects, plan);
-    const std::filesystem::path folder = options_.dump;
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw FileError(fmt::format("{}: {}", options_.dump, error.message()));
-    for (const Subject& subject : subjects) {
-      const std::string& quantity = subject.info().quantity;
-      if (quantity == "frequencies") continue;
-      const std::vector<double> positions =
-          PlaceOnAxes(AxesOf(group.scheme), plan.positions, plan.seed);
-      CaseFile file{group.scheme, quantity, positions, {}};
-      if (quantity != "table") file.x = InputFor(subject, plan);
-      WriteCaseFile(folder / fmt::format("{}.{}.{}.case.safetensors", group.kind, quantity,
-                                         Name(subject.io())),
-                    file);
-      try {
-        Safetensors answer;
-        for (Named& named : subject.Answer(positions, file.x)) {
-          answer.tensors[named.name] = std::move(named.tensor);
-        }
-        WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),
-                         answer);
-      } catch (const Unsupported&) {
-        // The report says so; there is no answer to write.
-      } catch (const KernelFailure&) {
-      }
-    }
-  }
-
-  // Of attention one case a position: those of the last one, which is the largest.
-  void DumpEquations(const LayerGroup& group, const std::vector<Subject>& subjects,
-                     const CheckPlan& plan) {
-    const std::filesystem::path folder = options_.dump;
-    std::error_code error;
-    std::filesystem::create_directories(folder, error);
-    if (error) throw FileError(fmt::format("{}: {}", options_.dump, error.message()));
-    for (const Subject& subject : subjects) {
-      const std::string& quantity = subject.info().quantity;
-      const EquationTruth& truth = subject.equations();
-      CaseFile file{group.scheme, quantity, {}, {}, {}};
-      file.inputs = IsOfRows(truth.quantity())
-                        ? PlanRows(group.scheme, truth.exact(), truth.quantity(), subject.io(),
-                                   plan.positions, plan.seed)
-                        : PlanAttention(group.scheme, truth.exact(), truth.quantity(), subject.io(),
-                                        plan.positions.back(), plan.seed);
-      WriteCaseFile(folder / fmt::format("{}.{}.{}.case.safetensors", group.kind, quantity,
-                                         Name(subject.io())),
-                    file);
-      try {
-        Safetensors answer;
-        answer.tensors[std::string(OutputName(truth.quantity()))] = subject.Evaluate(file.inputs);
-        WriteSafetensors(folder / fmt::format("{}.{}.safetensors", group.kind, subject.info().name),
-                         answer);
-      } catch (const Unsupported&) {
-        // The report says so; there is no answer to write.
-      } catch (const KernelFailure&) {
-      }
-    }
   }
 
   void Conclude(double seconds) {
@@ -417,8 +373,11 @@ void AddGate(CLI::App& program, int& exit_code) {
       .add_option("--dump", options->dump,
                   "also write the cases and the kernels' answers to this folder, for compare")
       ->check(NotEmpty());
+  command.add_option("--format", options->format, "of what is written: safetensors or npz")
+      ->check(CLI::IsMember({"safetensors", "npz"}));
   options->report.AddTo(command);
   options->baseline.AddTo(command);
+  options->command.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

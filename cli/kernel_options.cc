@@ -39,8 +39,10 @@ void KernelOptions::AddTo(CLI::App& command) {
       "--in-process", in_process,
       "run libraries in posgauge's own process, for a debugger: what crashes or hangs is its end");
   command
-      .add_option("--time-limit", time_limit,
-                  "seconds that a call of a library's kernel may take; 60 if not given")
+      .add_option(
+          "--time-limit", time_limit,
+          "seconds that a call of a library's kernel may take, 60 if not given; or a command "
+          "for all cases, 600")
       ->excludes(here);
   command
       .add_option("--memory-limit", memory_limit,
@@ -104,11 +106,15 @@ std::string KernelOptions::CommandText() const {
   return text;
 }
 
-std::vector<KernelInfo> KernelOptions::Resolve() const {
+void KernelOptions::Validate() const {
   Require(!time_limit || (*time_limit > 0 && *time_limit <= 1e6),
           "--time-limit must be above 0 and at most 1e6 seconds, got {}", time_limit.value_or(0));
   Require(!memory_limit || (*memory_limit > 0 && *memory_limit <= int64_t{1} << 40),
           "--memory-limit must be in 1..2^40 MiB, got {}", memory_limit.value_or(0));
+}
+
+std::vector<KernelInfo> KernelOptions::Resolve() const {
+  Validate();
   Isolation isolation{.host = KernelHost()};
   if (time_limit) isolation.time_limit = *time_limit;
   isolation.memory_limit = memory_limit ? static_cast<uint64_t>(*memory_limit) << 20

@@ -17,10 +17,12 @@ struct KernelOptions {
   std::vector<std::string> kernels;    // --kernel: names, * for any run of characters; all if none
   std::string contract;                // --contract: instead of what the kernels declare
   bool in_process = false;             // --in-process: libraries run here, where debuggers see them
-  std::optional<double> time_limit;    // --time-limit: seconds that a call may take
+  std::optional<double> time_limit;    // --time-limit: seconds of a call, or of a command
   std::optional<int64_t> memory_limit;  // --memory-limit: MiB that a library's process may hold
 
   void AddTo(CLI::App& command);
+
+  void Validate() const;  // throws ParameterError
 
   /// Throws FileError and FormatError of a library or a contract's file, and ParameterError when a
   /// --kernel matches none or the contract is none.

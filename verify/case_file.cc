@@ -7,22 +7,38 @@
 
 #include "posgauge/reference/exact_equations.h"
 #include "posgauge/schemes/base/json_file.h"
-#include "posgauge/verify/safetensors.h"
+#include "posgauge/verify/tensor_file.h"
 
 namespace posgauge {
 
 namespace {
-constexpr std::string_view kMetadata = "posgauge_case";
+constexpr char kMetadata[] = "posgauge_case";
 constexpr std::array<std::string_view, 3> kOfRotations = {"table", "rotate", "rotate_backward"};
 constexpr std::array<std::string_view, 2> kOfAdditions = {"table", "embed"};
+
+// An npz file has its metadata as a tensor of bytes.
+Safetensors ReadCaseTensors(const std::filesystem::path& path) {
+  Safetensors content = ReadTensorFile(path);
+  const auto at = content.tensors.find(kMetadata);
+  if (at == content.tensors.end() || at->second.dtype() != Dtype::u8) return content;
+  const std::span<const std::byte> bytes = at->second.bytes();
+  content.metadata[kMetadata].assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  content.tensors.erase(at);
+  return content;
+}
+
 }  // namespace
 
+bool IsCaseFile(const std::filesystem::path& path) {
+  return ReadCaseTensors(path).metadata.contains(kMetadata);
+}
+
 CaseFile ReadCaseFile(const std::filesystem::path& path) {
-  const Safetensors content = ReadSafetensors(path);
+  const Safetensors content = ReadCaseTensors(path);
   const auto refuse = [&](const std::string& why) {
     throw FormatError(fmt::format("{}: {}", path.string(), why));
   };
-  const auto metadata = content.metadata.find(std::string(kMetadata));
+  const auto metadata = content.metadata.find(kMetadata);
   if (metadata == content.metadata.end()) {
     refuse(fmt::format("is no case file: its metadata has no {}", kMetadata));
   }
@@ -96,17 +112,17 @@ void WriteCaseFile(const std::filesystem::path& path, const CaseFile& case_file)
   Safetensors content;
   const nlohmann::ordered_json json = {{"scheme", ToJson(case_file.scheme)},
                                        {"quantity", case_file.quantity}};
-  content.metadata[std::string(kMetadata)] = json.dump();
+  content.metadata[kMetadata] = json.dump();
   for (const auto& [name, tensor] : case_file.inputs.tensors) {
     content.tensors[name] = Tensor::FromValues(Dtype::f64, tensor.shape, tensor.values);
   }
-  if (HasEquations(case_file.scheme)) return WriteSafetensors(path, content);
+  if (HasEquations(case_file.scheme)) return WriteTensorFile(path, content);
   const int64_t axes = AxesOf(case_file.scheme).count;
   std::vector<int64_t> shape = {static_cast<int64_t>(case_file.positions.size()) / axes};
   if (axes > 1) shape.push_back(axes);
   content.tensors["positions"] = Tensor::FromValues(Dtype::f64, shape, case_file.positions);
   if (case_file.quantity != "table") content.tensors["x"] = case_file.x;
-  WriteSafetensors(path, content);
+  WriteTensorFile(path, content);
 }
 
 }  // namespace posgauge
