@@ -61,9 +61,11 @@ class IsolatedGate(unittest.TestCase):
                                  verdict["note"])
                 self.assertEqual(types[f"hostile.{deed}"], failure)
         for name in ("honest.rotate", "odd.print", "odd.move_results"):
+            self.assertEqual(verdicts[name]["outcome"], "PASS", verdicts[name])
             for verdict in report["verdicts"]:
                 if verdict["subject"] == name:
-                    self.assertEqual(verdict["outcome"], "PASS", verdict)
+                    # Some laws are of what these kernels do not declare or have no partner for.
+                    self.assertIn(verdict["outcome"], ("PASS", "unsupported"), verdict)
                     self.assertIsNone(verdict["failure"])
         broken = {line.split(":")[0]: line.split(": ")[1].split(", ") for line in report["conclusion"]
                   if line.split(":")[0] in BROKEN.values()}
