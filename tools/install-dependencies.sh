@@ -23,7 +23,7 @@ build libcli11-dev        command line of the program
 test  libgtest-dev        unit tests
 test  python3             the checks in tools/
 test  python3-mpmath      the second oracle of the reference
-test  python3-numpy       files of NumPy's; the adapter for functions in Python
+test  python3-numpy       arrays as NumPy writes them; the adapter for functions in Python
 test  python3-jsonschema  JSON Schema of golden manifests
 test  ccache              the test that adds a scheme compiles a second tree
 check clang-format-14     make format, make check-format
