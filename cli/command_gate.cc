@@ -234,6 +234,9 @@ void GateCommand(const CommandGate& asked, const std::vector<PlannedGroup>& grou
   if (!end.Succeeded()) {
     ran.outcome = Outcome::fail;
     ran.note = "it " + end.Text();
+    ran.failure = end.how == CommandEnd::How::exited      ? Failure::exit
+                  : end.how == CommandEnd::How::signalled ? Failure::crash
+                                                          : Failure::hang;
     report.verdicts.push_back(ran);
   }
   report.facts.push_back("command " + asked.command.line);

@@ -161,7 +161,8 @@ class HeaderParser {
       shape.push_back(Extent());
       comma = Accept(",");
     }
-    Demand(shape.size() != 1 || comma, where_, "shape must be a tuple, such as ({},)", shape[0]);
+    Demand(shape.size() != 1 || comma, where_, "shape must be a tuple, such as ({},)",
+           fmt::join(shape, ", "));
     return shape;
   }
 
