@@ -23,6 +23,7 @@
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/cli/scheme_options.h"
+#include "posgauge/cli/usual_rules.h"
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/plan.h"
 #include "posgauge/verify/repro.h"
@@ -178,6 +179,7 @@ class Gate {
     std::vector<KernelCheck> checks = CheckKernels(subjects, plan);
     std::vector<KernelResult> results;
     for (size_t i = 0; i < subjects.size(); ++i) {
+      AddUsualRules(subjects[i], plan, checks[i].keeps_contract);
       Progress(fmt::format("layers {}: laws of {}, {} of {}", group.kind, serving[i]->name, i + 1,
                            subjects.size()));
       results.push_back({serving[i], std::move(checks[i]),
@@ -202,6 +204,14 @@ class Gate {
     }
     coverage_.Add(group, results, options_.require.Adequate());
     if (!options_.dump.empty()) DumpCases(options_.dump, options_.format, group, subjects, plan);
+  }
+
+  // Beside values that break the contract: whether anybody else's test would have told.
+  static void AddUsualRules(const Subject& subject, const CheckPlan& plan, Verdict& verdict) {
+    if (verdict.outcome != Outcome::fail || verdict.failure) return;
+    const std::string said = UsualRules(subject, plan);
+    if (said.empty()) return;
+    verdict.note += fmt::format("{}by the usual rules: {}", verdict.note.empty() ? "" : "; ", said);
   }
 
   // What `posgauge repro` must be told beside the id.

@@ -466,6 +466,7 @@ class FaultyKernels(unittest.TestCase):
                     result = self.gate(kernel)
                     self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
                     self.assertIn("first failing", result.stdout)
+                    self.assertIn("note: by the usual rules: torch.testing.assert_close ", result.stdout)
                     repro = next(line for line in result.stdout.splitlines()
                                  if "posgauge repro contract/" in line)
                     arguments = repro.split("posgauge ", 1)[1].split()
