@@ -72,9 +72,10 @@ class Refusals(unittest.TestCase):
         self.refuse("describe", path, says="spiral")
 
     def test_type_of_a_later_scheme_is_not_silently_something_else(self):
-        path = self.config(rope_scaling={"rope_type": "xdrope", "alpha": 1000.0,
-                                         "xdrope_section": [16, 16, 16, 16]})
-        self.refuse("describe", path, says="xdrope")
+        path = self.config(rope_scaling={"rope_type": "yarn", "factor": 4.0,
+                                         "original_max_position_embeddings": 8192,
+                                         "mrope_section": [16, 24, 24]})
+        self.refuse("describe", path, says="mrope_section")
 
     def test_sections_that_do_not_sum_to_the_pairs(self):
         path = self.config(rope_scaling={"rope_type": "mrope", "mrope_section": [16, 24, 23]})
@@ -346,16 +347,17 @@ class Gate(unittest.TestCase):
 
 
     def test_layers_that_no_kernel_serves_are_not_covered(self):
-        # Every fourth layer of this model does not rotate.
-        arguments = ("gate", MODELS / "smollm3-3b.json", "--positions", 32, "--kernel", "fast.frequencies",
-                     "--kernel", "fast.table.f32", "--kernel", "fast.rotate.f32")
+        # This model's encoder adds sines, its decoder learned rows.
+        arguments = ("gate", MODELS / "whisper-small.json", "--positions", 16, "--kernel",
+                     "fast.embed.learned.f32")
         result = run(*arguments)
         self.assertEqual(result.returncode, 1, result.stdout + result.stderr)
         self.assertIn("\nNOT COVERED: ", result.stdout)
-        self.assertIn(": no kernel serves none; gate a kernel that does", result.stdout)
+        self.assertIn("not covered: layers encoder: no kernel serves sinusoidal; gate a kernel that does",
+                      result.stdout)
         result = run(*arguments, "--waive", "layers")
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        self.assertIn("waived: layers ", result.stdout)
+        self.assertIn("waived: layers encoder", result.stdout)
 
     def test_nothing_executed_is_not_a_pass(self):
         # Without a channel that rotates a table has no entry.
@@ -373,7 +375,8 @@ class Gate(unittest.TestCase):
 class Baselines(unittest.TestCase):
     """A kernel that keeps its contract may still have become worse."""
 
-    GATE = ("gate", LLAMA, "--positions", 64, "--kernel", "fast.table.f32", "--waive", "frequency")
+    GATE = ("gate", LLAMA, "--positions", 64, "--kernel", "fast.rotate_positions.f32", "--waive",
+            "frequency")
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp())
@@ -387,7 +390,7 @@ class Baselines(unittest.TestCase):
 
     def change(self, factor):
         baseline = json.loads(self.file.read_text())
-        checks = baseline["uses"]["fast.table.f32"]
+        checks = baseline["uses"]["fast.rotate_positions.f32"]
         checks["all: contract"] *= factor
         self.file.write_text(json.dumps(baseline))
 
@@ -397,7 +400,7 @@ class Baselines(unittest.TestCase):
         self.assertIn("of 0 kernels some use more", self.gate(expect=0).stdout)
         self.change(0.5)
         worse = self.gate("--junit", self.folder / "junit.xml", expect=1).stdout
-        self.assertIn("FAIL baseline  fast.table.f32", worse)
+        self.assertIn("FAIL baseline  fast.rotate_positions.f32", worse)
         self.assertIn("note: all: contract 0", worse)
         suite = xml.etree.ElementTree.parse(self.folder / "junit.xml").getroot()
         self.assertEqual(suite.get("failures"), "1")
@@ -408,7 +411,7 @@ class Baselines(unittest.TestCase):
     def test_what_is_not_run_any_more_fails(self):
         self.gate(expect=0)
         baseline = json.loads(self.file.read_text())
-        baseline["uses"]["fast.table.f32"]["all: lost"] = 0.5
+        baseline["uses"]["fast.rotate_positions.f32"]["all: lost"] = 0.5
         self.file.write_text(json.dumps(baseline))
         self.assertIn("all: lost did not pass, or was not run", self.gate(expect=1).stdout)
 
@@ -419,7 +422,7 @@ class Baselines(unittest.TestCase):
                       self.gate("--seed", 2, expect=2).stderr)
         for text in ("{", "{}", "[]", recorded.replace('"posgauge_baseline": 1', '"posgauge_baseline": 2'),
                      recorded.replace('"uses": {', '"uses": 3, "x": {'),
-                     recorded.replace('"fast.table.f32": {', '"a": 3, "fast.table.f32": {'),
+                     recorded.replace('"fast.rotate', '"a": 3, "fast.rotate'),
                      recorded.replace('"all: contract": ', '"all: contract": -')):
             self.file.write_text(text)
             result = self.gate(expect=2)
@@ -429,7 +432,7 @@ class Baselines(unittest.TestCase):
             self.assertEqual(self.file.read_text(), text)
 
     def test_a_gate_that_does_not_hold_records_nothing(self):
-        result = run("gate", LLAMA, "--positions", 64, "--kernel", "fast.table.f32", "--baseline", self.file)
+        result = run(*self.GATE[:-2], "--baseline", self.file)
         self.assertEqual(result.returncode, 1)
         self.assertFalse(self.file.exists())
 
