@@ -1,6 +1,7 @@
 #include "posgauge/properties/alibi.h"
 
 #include <cmath>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/equation_plan.h"
 #include "posgauge/verify/judge_equations.h"
+#include "tensor_view.h"
 
 namespace posgauge {
 namespace {
@@ -202,7 +204,7 @@ posgauge_kernel KeyFormForTheRelative(std::string_view name) {
 TEST(alibi, RowShiftIsHarmlessWhereDeclared) {
   posgauge_kernel kernel = KeyFormForTheRelative("fast.bias.alibi.bf16");
   const Scheme scheme = Alibi({"heads=4", "head_dim=4"});
-  const CheckPlan plan{.positions = {1, 100, 4095, 131071}};
+  const CheckPlan plan{.positions = {1, 100, 4095, 131070}};
   const KernelCheck undeclared = CheckKernels({Subject(KernelInfo(kernel), scheme)}, plan)[0];
   EXPECT_EQ(undeclared.keeps_contract.outcome, Outcome::fail);
   EXPECT_NE(undeclared.keeps_contract.first_failure->where.find("declares rowshift"),
@@ -214,6 +216,38 @@ TEST(alibi, RowShiftIsHarmlessWhereDeclared) {
   EXPECT_NE(declared.keeps_contract.note.find("harmless row shift"), std::string::npos);
   // At the near keys bf16 of m j tells nothing of m (i - j): not adequate.
   EXPECT_EQ(declared.adequate->outcome, Outcome::fail);
+  // Nor does a row of near keys alone, far out: nothing that the store hides counts as seen.
+  EXPECT_EQ(CheckKernels({Subject(KernelInfo(kernel), scheme)}, {.positions = {131071}})[0]
+                .keeps_contract.outcome,
+            Outcome::blind);
+}
+
+// One huge number for every key is a row whose shift has swallowed it.
+TEST(alibi, AShiftThatSwallowsTheRowIsBlindAndNeverAdequate) {
+  for (const char* name :
+       {"fast.bias.alibi.f32", "fast.scores.alibi.f32", "fast.scores.alibi.bf16"}) {
+    posgauge_kernel kernel = *AnyKernel(name).kernel;
+    kernel.invariances = "rowshift";
+    kernel.run = [](const posgauge_call* call, char*, size_t) -> int32_t {
+      const View out(call->outputs[0]);
+      const bool scores = std::string_view(call->quantity) == "scores";
+      const View queries = Input(*call, "query_positions"), keys = Input(*call, "key_positions");
+      for (int64_t query = 0; query < out.shape(1); ++query) {
+        for (int64_t key = 0; key < out.shape(2); ++key) {
+          const bool masked = scores && keys.Get(key) > queries.Get(query);
+          for (int64_t head = 0; head < out.shape(0); ++head) {
+            out.Set(masked ? -HUGE_VAL : 1e30, head, query, key);
+          }
+        }
+      }
+      return POSGAUGE_OK;
+    };
+    const KernelCheck check =
+        CheckKernels({Subject(KernelInfo(kernel), Alibi({"heads=4", "head_dim=4"}))},
+                     {.positions = {1, 100, 4095, 131071}})[0];
+    EXPECT_EQ(check.keeps_contract.outcome, Outcome::blind) << name << Line(check.keeps_contract);
+    EXPECT_EQ(check.adequate->outcome, Outcome::fail) << name;
+  }
 }
 
 // Rows of the key form move with the positions; their differences do not.

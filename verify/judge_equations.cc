@@ -62,6 +62,15 @@ class Judge {
     return Use(Excess(i, truth_.values[i] + shift), limits_[i].excess + ShiftedRounding(i));
   }
 
+  // What the roundings of a shifted number hide of the row, its store's among them: under a large
+  // enough shift anything holds.
+  double HiddenByShift(size_t i) const {
+    const double got = result_.out.Value(i);
+    if (!std::isfinite(got)) return HUGE_VAL;
+    const RoundingReach reach = ReachOf(result_.out.dtype(), contract_.store_rounding, got);
+    return ShiftedRounding(i) + std::max(reach.below, reach.above);
+  }
+
   // A shift that leaves every element of the row within its limit: each of them allows an interval
   // of shifts, and the middle of what they all allow is taken.
   struct Shift {
@@ -172,12 +181,14 @@ Finding HoldToBound(const EquationResult& result, const EnclosedEach& truth,
       if (!judge.IsMasked(i)) largest = std::max(largest, std::fabs(truth.values[i].high));
     }
     for (size_t i = row.begin; i < row.end; ++i) {
+      const bool allows_shift = shifted && result.rowshift;
+      const double limit = limits[i].excess + (allows_shift ? judge.HiddenByShift(i) : 0);
       if (judge.IsMasked(i)) {
         collector.AddIdle();
-      } else if (!(limits[i].excess <= kBlindShare * std::max(largest, limits[i].size))) {
+      } else if (!(limit <= kBlindShare * std::max(largest, limits[i].size))) {
         collector.AddBlind();
       }
-      const double use = shifted && result.rowshift ? judge.UseOf(i, shift->by) : judge.UseOf(i);
+      const double use = allows_shift ? judge.UseOf(i, shift->by) : judge.UseOf(i);
       collector.Add(TokenOf(result, i), use, i, [&] {
         Witness witness = WitnessOf(result, i, truth.values[i].high);
         if (shifted && !result.rowshift) {
@@ -237,13 +248,23 @@ Finding HoldToBudget(const EquationResult& result, const EnclosedEach& truth,
   const Format format = FormatOf(result.out.dtype());
   UseCollector collector(PositionsOf(result));
   for (const Row row : RowsOf(result)) {
-    const auto error = [&](size_t i) {
-      return (result.out.Value(i) - truth.values[i].high) - truth.values[i].low;
-    };
     const auto counts = [&](size_t i) { return !std::isinf(truth.values[i].high); };
-    // The middle of the differences stands for the shift.
+    const bool may_shift = result.rowshift && MayShift(result);
+    // Differences from the first element, where a shift is allowed: stored numbers that a large one
+    // has swallowed are equal, and their differences exact.
+    double first = 0;
+    for (size_t i = row.begin; may_shift && i < row.end; ++i) {
+      if (!counts(i) || !std::isfinite(result.out.Value(i))) continue;
+      first = result.out.Value(i);
+      break;
+    }
+    const auto error = [&](size_t i) {
+      const DoubleDouble got = DoubleDouble{result.out.Value(i), 0} - DoubleDouble{first, 0};
+      return (got - truth.values[i]).high;
+    };
+    // The middle of the errors stands for the rest of the shift.
     double shift = 0, low = HUGE_VAL, high = -HUGE_VAL;
-    for (size_t i = row.begin; result.rowshift && MayShift(result) && i < row.end; ++i) {
+    for (size_t i = row.begin; may_shift && i < row.end; ++i) {
       if (!counts(i)) continue;
       low = std::min(low, error(i));
       high = std::max(high, error(i));
