@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -40,7 +41,7 @@ class Shared {
       for (double key : keys->values) {
         const Place from = PlaceOf(*params_, query), to = PlaceOf(*params_, key);
         if constexpr (kIsInterval<R>) {
-          Add({to.x - from.x, to.y - from.y});
+          Add({from.x - to.x, from.y - to.y});
         } else {
           Add(from);
           Add(to);
@@ -88,25 +89,22 @@ class Head {
     const Place from = PlaceOf(*params_, in["query_positions"].At(query)),
                 to = PlaceOf(*params_, in["key_positions"].At(key));
     const Rotary rotary = params_->turning.Of(params_->attention);
-    std::vector<R> terms;
-    for (auto c = static_cast<size_t>(rotary.rotary_dim); c < q.size(); ++c) {
-      terms.push_back(q[c] * k[c]);
-    }
+    const std::span<const R> all_of_q(q), all_of_k(k);
+    std::vector<R> terms = StillProducts(rotary, all_of_q, all_of_k);
     for (int64_t pair = 0; pair < rotary.Pairs(); ++pair) {
-      const auto [u, v] = rotary.Channels(pair);
-      const std::array<R, 2> of_q = {q[static_cast<size_t>(u)], q[static_cast<size_t>(v)]},
-                             of_k = {k[static_cast<size_t>(u)], k[static_cast<size_t>(v)]};
+      const std::array<R, 2> of_q = PairOf(rotary, pair, all_of_q),
+                             of_k = PairOf(rotary, pair, all_of_k);
       const auto i = static_cast<size_t>(pair);
-      if constexpr (kIsInterval<R>) {
-        const auto& [cos, sin] = shared_->Turns(head_, {to.x - from.x, to.y - from.y})[i];
-        terms.push_back((of_q[0] * of_k[0] + of_q[1] * of_k[1]) * cos);
-        terms.push_back((of_q[1] * of_k[0] - of_q[0] * of_k[1]) * sin);
-      } else {
-        const std::array<R, 2> turned_q = Turned(of_q, shared_->Turns(head_, from)[i]),
-                               turned_k = Turned(of_k, shared_->Turns(head_, to)[i]);
-        terms.push_back(turned_q[0] * turned_k[0]);
-        terms.push_back(turned_q[1] * turned_k[1]);
-      }
+      const std::array<R, 2> products = [&] {
+        if constexpr (kIsInterval<R>) {
+          const Place apart = {from.x - to.x, from.y - to.y};
+          return ProductsApart(of_q, of_k, shared_->Turns(head_, apart)[i]);
+        } else {
+          return ProductsOfTurned(of_q, shared_->Turns(head_, from)[i], of_k,
+                                  shared_->Turns(head_, to)[i]);
+        }
+      }();
+      terms.insert(terms.end(), products.begin(), products.end());
     }
     return Scaled(params_->attention, Sum(terms));
   }

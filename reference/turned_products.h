@@ -20,6 +20,39 @@ std::array<R, 2> Turned(const std::array<R, 2>& pair, const std::array<R, 2>& tu
   return {pair[0] * turn[0] - pair[1] * turn[1], pair[0] * turn[1] + pair[1] * turn[0]};
 }
 
+/// The channels of a pair, out of [head_dim].
+template <class R>
+std::array<R, 2> PairOf(const Rotary& rotary, int64_t pair, std::span<const R> channels) {
+  const auto [u, v] = rotary.Channels(pair);
+  return {channels[static_cast<size_t>(u)], channels[static_cast<size_t>(v)]};
+}
+
+/// Two numbers whose sum is the product of a pair of q and one of k, where q turns by (cos, sin)
+/// more than k does: the parts of Re(conj(q) k e^(-i angle)).
+template <class R>
+std::array<R, 2> ProductsApart(const std::array<R, 2>& q, const std::array<R, 2>& k,
+                               const std::array<R, 2>& turn) {
+  return {(q[0] * k[0] + q[1] * k[1]) * turn[0], (q[0] * k[1] - q[1] * k[0]) * turn[1]};
+}
+
+/// The same where each turns, as kernels do it.
+template <class R>
+std::array<R, 2> ProductsOfTurned(const std::array<R, 2>& q, const std::array<R, 2>& turn_of_q,
+                                  const std::array<R, 2>& k, const std::array<R, 2>& turn_of_k) {
+  const std::array<R, 2> turned_q = Turned(q, turn_of_q), turned_k = Turned(k, turn_of_k);
+  return {turned_q[0] * turned_k[0], turned_q[1] * turned_k[1]};
+}
+
+/// Products of the channels that do not turn.
+template <class R>
+std::vector<R> StillProducts(const Rotary& rotary, std::span<const R> q, std::span<const R> k) {
+  std::vector<R> products;
+  for (auto c = static_cast<size_t>(rotary.rotary_dim); c < q.size(); ++c) {
+    products.push_back(q[c] * k[c]);
+  }
+  return products;
+}
+
 /// Where the two vectors of a score turn, in tokens.
 struct TurnedAt {
   double query, key;
@@ -64,31 +97,20 @@ class TurnedProducts {
     const TurnedAt at = at_(query_position, key_position);
     std::vector<std::array<R, 2>> products;
     for (int64_t pair = 0; pair < rotary_.Pairs(); ++pair) {
-      const auto [u, v] = rotary_.Channels(pair);
-      const std::array<R, 2> of_q = {q[static_cast<size_t>(u)], q[static_cast<size_t>(v)]},
-                             of_k = {k[static_cast<size_t>(u)], k[static_cast<size_t>(v)]};
+      const std::array<R, 2> of_q = PairOf(rotary_, pair, q), of_k = PairOf(rotary_, pair, k);
       const auto i = static_cast<size_t>(pair);
       if constexpr (kIsInterval<R>) {
-        // Re(conj(q) k e^(-i o w)), o how much farther q turns.
-        const auto& [cos, sin] = by_offset_.At(at.query, at.key)[i];
-        products.push_back({(of_q[0] * of_k[0] + of_q[1] * of_k[1]) * cos,
-                            (of_q[0] * of_k[1] - of_q[1] * of_k[0]) * sin});
+        products.push_back(ProductsApart(of_q, of_k, by_offset_.At(at.query, at.key)[i]));
       } else {
-        const std::array<R, 2> turned_q = Turned(of_q, by_position_.at(at.query)[i]),
-                               turned_k = Turned(of_k, by_position_.at(at.key)[i]);
-        products.push_back({turned_q[0] * turned_k[0], turned_q[1] * turned_k[1]});
+        products.push_back(
+            ProductsOfTurned(of_q, by_position_.at(at.query)[i], of_k, by_position_.at(at.key)[i]));
       }
     }
     return products;
   }
 
-  /// Products of the channels that do not turn.
   std::vector<R> Still(std::span<const R> q, std::span<const R> k) const {
-    std::vector<R> products;
-    for (auto c = static_cast<size_t>(rotary_.rotary_dim); c < q.size(); ++c) {
-      products.push_back(q[c] * k[c]);
-    }
-    return products;
+    return StillProducts(rotary_, q, k);
   }
 
   /// All of them, to be added up.
