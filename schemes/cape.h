@@ -32,7 +32,8 @@ struct Params {
   static constexpr std::string_view kName = "cape";
   static constexpr std::string_view kSummary = "sinusoidal rows of shifted and scaled positions";
   static constexpr std::string_view kEquation =
-      "sin and cos of t frequency_k, t = (position_scale n - mean + global_shift + local_shift[n]) "
+      "sin(t frequency_k) in channel 2k, cos in 2k + 1; t = (position_scale n - mean + "
+      "global_shift + local_shift[n]) "
       "e^log_scale, frequency_k = frequency_scale base^(-2k/width)";
   static constexpr std::string_view kSource =
       "Likhomanenko et al. 2021, arXiv:2106.03143; gcambara/cape";

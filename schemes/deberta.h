@@ -40,8 +40,10 @@ struct Params {
   static constexpr std::string_view kSummary =
       "scores of content with relative positions, both ways";
   static constexpr std::string_view kEquation =
-      "score = (<q_i, k_j> + <q_i, K_r> + <k_j, Q_r>) / sqrt(terms head_dim), r = clamp(b(i - j) + "
-      "span, 0, 2 span - 1)";
+      "score = (<q_i, k_j> + <q_i, K_r> + <k_j, Q_r>) / sqrt(terms head_dim), undivided where "
+      "scale "
+      "is one; r = clamp(b(i - j) + span, 0, 2 span - 1), b the bucket of a distance, itself where "
+      "position_buckets is 0";
   static constexpr std::string_view kSource =
       "He et al. 2021, arXiv:2006.03654, eq. 4; microsoft/DeBERTa, deberta/da_utils.py";
   static constexpr bool kOwnContent = true;

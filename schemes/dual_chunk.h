@@ -35,7 +35,8 @@ struct Params {
       "rotary scores of positions in chunks (Dual Chunk Attention)";
   static constexpr std::string_view kEquation =
       "score = scale <R(p) q, R(j mod c) k>, c = chunk_size - local_size; p = i mod c, one chunk "
-      "later min(i mod c + c, chunk_size), after that min(2c - 1, chunk_size)";
+      "later min(i mod c + c, chunk_size), after that min(2c - 1, chunk_size); of critical queries "
+      "i mod c + c one chunk later, after that i mod c + chunk_size";
   static constexpr std::string_view kSource = "An et al. 2024, arXiv:2402.17463, sec. 2";
 
   Attention attention;

@@ -22,7 +22,7 @@ struct Params {
       "rotary scores of patches whose pairs count both axes, by learned frequencies";
   static constexpr std::string_view kEquation =
       "score = scale sum over pairs n of Re(conj(q_n) k_n e^(i((x_j - x_i) x_frequency_n + (y_j - "
-      "y_i) y_frequency_n)))";
+      "y_i) y_frequency_n))), token = y window_w + x";
   static constexpr std::string_view kSource =
       "Heo et al. 2024, arXiv:2403.13298, sec. 3.2.2, eq. 9; naver-ai/rope-vit";
 

@@ -42,7 +42,9 @@ struct Params {
       "rotary embedding over time, height and width: every pair counts one axis";
   static constexpr std::string_view kEquation =
       "frequency_i = base^(-2i/rotary_dim); pair i at position (t, h, w) turns by the one of them "
-      "that it counts times frequency_i radians";
+      "that it counts times frequency_i radians; openpangu deals pairs one by one to the axis with "
+      "the smallest share of its section dealt, never the same twice where another is left, the "
+      "last of three axes' pairs to the first, which is then not of its share";
   static constexpr std::string_view kSource = "Wang et al. 2024, arXiv:2409.12191, sec. 2.1";
 
   Rotary rotary;

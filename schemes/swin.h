@@ -14,7 +14,7 @@ struct Params {
   static constexpr std::string_view kName = "swin";
   static constexpr std::string_view kSummary = "a learned bias for every offset within a window";
   static constexpr std::string_view kEquation =
-      "bias = table[(y_i - y_j + h - 1)(2w - 1) + x_i - x_j + w - 1][head]";
+      "bias = table[(y_i - y_j + h - 1)(2w - 1) + x_i - x_j + w - 1][head], token = y w + x";
   static constexpr std::string_view kSource = "Liu et al. 2021, arXiv:2103.14030, sec. 3.2, eq. 4";
 
   Attention attention = {.causal = false};

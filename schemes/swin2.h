@@ -32,7 +32,9 @@ struct Params {
       "cosine scores and a network of log-spaced offsets within a window";
   static constexpr std::string_view kEquation =
       "score = cos(q_i, k_j) exp(min(tau, ln 100)) + 16 sigmoid(w2 . relu(w1 c + b1)), c = sign(u) "
-      "log2(|u| + 1)/log2 8, norms in the cosine of at least 1e-12";
+      "log2(|u| + 1)/log2 8, u = 8 offset/(side - 1), the side of the pretrained window where "
+      "there "
+      "is one; norms in the cosine of at least 1e-12";
   static constexpr std::string_view kSource = "Liu et al. 2022, arXiv:2111.09883, eqs. 2-4";
   static constexpr bool kOwnContent = true;
 

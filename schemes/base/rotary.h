@@ -57,7 +57,8 @@ struct Rotary {
           "half pairs (i, i + rotary_dim/2); interleaved pairs (2i, 2i+1); half_per_axis, of axial "
           "alone, pairs the halves of each axis' channels");
     visit("direction", self.direction, "sign of the rotation");
-    visit("base", self.base, "frequency of pair i is base^(-2i/rotary_dim) radians per token");
+    visit("base", self.base,
+          "frequency of pair i of a plain series is base^(-2i/rotary_dim) radians per token");
   }
   bool operator==(const Rotary&) const = default;
 };
