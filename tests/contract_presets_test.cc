@@ -128,11 +128,11 @@ TEST(contract_file, HasTheWordsOfALineAsKeys) {
   EXPECT_EQ(told("table = \"f32\"\ntable = \"f16\"\n").substr(0, path.size() + 15),
             path + ":2:9: not TOML:");
   EXPECT_EQ(told("table = \n").substr(0, path.size() + 15), path + ":1:9: not TOML:");
-  EXPECT_EQ(told(std::string(1 << 17, '#')), path + ": a contract has at most 65536 bytes");
+  EXPECT_EQ(told(std::string(1 << 17, '#')), path + ": cannot read: longer than 65536 bytes");
   EXPECT_EQ(Refusal((folder / "none.toml").string()),
-            (folder / "none.toml").string() + ": No such file or directory");
+            (folder / "none.toml").string() + ": cannot read: No such file or directory");
   EXPECT_EQ(Refusal(folder.path().string() + "/.toml"),
-            folder.path().string() + "/.toml: No such file or directory");
+            folder.path().string() + "/.toml: cannot read: No such file or directory");
 }
 
 }  // namespace

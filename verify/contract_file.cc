@@ -1,13 +1,11 @@
 #include "posgauge/verify/contract_file.h"
 
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <optional>
 
 #include <toml++/toml.h>
 
 #include "posgauge/schemes/base/error.h"
+#include "posgauge/verify/atomic_file.h"
 #include "posgauge/verify/contract.h"
 #include "posgauge/verify/contract_presets.h"
 
@@ -16,19 +14,6 @@ namespace posgauge {
 namespace {
 
 constexpr size_t kLargestFile = 1 << 16;
-
-std::string Read(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string text(kLargestFile + 1, '\0');
-  if (!file.read(text.data(), static_cast<std::streamsize>(text.size())) && !file.eof()) {
-    throw FileError(fmt::format("{}: {}", path, std::strerror(errno)));
-  }
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kLargestFile) {
-    throw FormatError(fmt::format("{}: a contract has at most {} bytes", path, kLargestFile));
-  }
-  return text;
-}
 
 std::string Place(const std::string& path, const toml::source_region& region) {
   return fmt::format("{}:{}:{}", path, region.begin.line, region.begin.column);
@@ -50,7 +35,7 @@ std::string WordOf(std::string_view key, const toml::node& value, const std::str
 
 std::string ReadContractLine(const std::string& given) {
   if (!given.ends_with(".toml")) return given;
-  const std::string text = Read(given);
+  const std::string text = ReadFile(given, kLargestFile);
   toml::table table;
   try {
     table = toml::parse(text);
