@@ -1,6 +1,5 @@
 #include "posgauge/cli/baseline.h"
 
-#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <vector>
@@ -9,7 +8,6 @@
 #include <nlohmann/json.hpp>
 
 #include "posgauge/cli/check_options.h"
-#include "posgauge/cli/command.h"
 #include "posgauge/schemes/base/json_file.h"
 #include "posgauge/schemes/base/section.h"
 #include "posgauge/verify/atomic_file.h"
@@ -56,6 +54,7 @@ Baseline::Baseline(const BaselineOptions& options, const std::string& plan)
     throw FormatError(fmt::format("{}: recorded for {}, this gate is of {}", file,
                                   json["plan"].get<std::string>(), plan));
   }
+  if (json["uses"].empty()) throw malformed("records nothing");
   recorded_.emplace();
   for (const auto& [kernel, checks] : json["uses"].items()) {
     if (!checks.is_object()) throw malformed(fmt::format("{} is no object", Shown(kernel)));
@@ -74,63 +73,66 @@ void Baseline::Add(const std::string& layers, const Verdict& verdict) {
   uses_[verdict.subject][fmt::format("{}: {}", layers, verdict.check)] = verdict.use.max();
 }
 
-void Baseline::Conclude(Report& report) const {
-  if (options_.file.empty()) return;
-  if (recorded_) Compare(report);
-  if (recorded_ && !options_.update) return;
-  if (report.exit_code != kHolds && !recorded_) {
-    report.conclusion.push_back("baseline: not recorded of a gate that does not hold");
-    return;
-  }
-  Write();
-  report.conclusion.push_back(fmt::format("baseline: recorded in {}", options_.file));
-}
-
-void Baseline::Compare(Report& report) const {
-  size_t compared = 0;
+void Baseline::Compare(Report& report) {
+  if (!recorded_) return;
+  size_t compared = 0, failed = 0;
   std::vector<std::string> slack;
   for (const auto& [kernel, checks] : *recorded_) {
     Verdict verdict{.check = "baseline",
                     .claim = "no check uses more of its limit than was recorded, or is missing",
                     .subject = kernel};
     std::vector<std::string> worse;
-    const auto now = uses_.find(kernel);
+    const auto checked = uses_.find(kernel);
+    const std::map<std::string, double> now =
+        checked == uses_.end() ? std::map<std::string, double>() : checked->second;
     for (const auto& [check, was] : checks) {
-      const bool is_checked = now != uses_.end() && now->second.contains(check);
-      if (!is_checked) {
+      const auto at = now.find(check);
+      if (at == now.end()) {
         worse.push_back(fmt::format("{} did not pass, or was not run", check));
         continue;
       }
-      const double use = now->second.at(check);
+      const double use = at->second;
       if (use > was * kMore) worse.push_back(Told(check, was, use));
       if (use < was * kLess) slack.push_back(fmt::format("{} {}", kernel, Told(check, was, use)));
       verdict.use.Add(was > 0 ? use / (was * kMore) : use > 0 ? HUGE_VAL : 0, compared++);
     }
     if (!worse.empty()) {
+      ++failed;
       verdict.outcome = Outcome::fail;
       verdict.note = fmt::format("{}", fmt::join(worse, "; "));
-      if (report.exit_code == kHolds) report.exit_code = kViolated;
     }
     report.verdicts.push_back(std::move(verdict));
   }
-  const auto failed = std::ranges::count_if(report.verdicts, [](const Verdict& verdict) {
-    return verdict.check == "baseline" && verdict.outcome == Outcome::fail;
-  });
-  report.conclusion.push_back(
+  size_t now = 0;
+  for (const auto& [kernel, checks] : uses_) now += checks.size();
+  lines_.push_back(
       fmt::format("baseline: {} checks of {} kernels compared with {}; of {} kernels some use more "
                   "or are missing",
                   compared, recorded_->size(), options_.file, failed));
+  if (now > compared) {
+    lines_.push_back(fmt::format(
+        "baseline: {} checks of this gate are not recorded; --update-baseline records them",
+        now - compared));
+  }
   if (!slack.empty()) {
-    report.conclusion.push_back(
+    lines_.push_back(
         fmt::format("baseline: {} checks use less than half of what is recorded (the first: {}); "
                     "--update-baseline holds them to that",
                     slack.size(), slack.front()));
   }
 }
 
-void Baseline::Write() const {
+void Baseline::Conclude(bool holds, Report& report) const {
+  if (options_.file.empty()) return;
+  report.conclusion.insert(report.conclusion.end(), lines_.begin(), lines_.end());
+  if (recorded_ && !options_.update) return;
+  if (!holds) {
+    report.conclusion.push_back("baseline: not recorded of a gate that does not hold");
+    return;
+  }
   const nlohmann::ordered_json json = {{"posgauge_baseline", 1}, {"plan", plan_}, {"uses", uses_}};
   WriteFileAtomically(options_.file, json.dump(1) + "\n");
+  report.conclusion.push_back(fmt::format("baseline: recorded in {}", options_.file));
 }
 
 }  // namespace posgauge::cli

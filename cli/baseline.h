@@ -3,6 +3,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <CLI/CLI.hpp>
 
@@ -29,20 +30,21 @@ class Baseline {
   /// One check of this run.
   void Add(const std::string& layers, const Verdict& verdict);
 
-  /// Of a gate that otherwise holds: compares, which adds a verdict a kernel and may set the exit
-  /// code; records where there is no file yet, or where an update is asked for. Throws FileError.
-  void Conclude(Report& report) const;
+  /// Adds a verdict for every kernel that was recorded.
+  void Compare(Report& report);
+
+  /// Says what came of it; records a gate that `holds` otherwise where there is no file yet, or
+  /// where an update is asked for. Throws FileError.
+  void Conclude(bool holds, Report& report) const;
 
  private:
   using Uses = std::map<std::string, std::map<std::string, double>>;  // by kernel, by check
-
-  void Compare(Report& report) const;
-  void Write() const;
 
   BaselineOptions options_;
   std::string plan_;
   std::optional<Uses> recorded_;
   Uses uses_;
+  std::vector<std::string> lines_;  // of the comparison
 };
 
 }  // namespace posgauge::cli

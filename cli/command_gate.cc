@@ -14,6 +14,7 @@
 #include "posgauge/cli/case_folder.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/command_run.h"
+#include "posgauge/cli/conclusion.h"
 #include "posgauge/cli/coverage.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/kernel_result.h"
@@ -71,6 +72,7 @@ std::vector<Asked> Cases(const CommandGate& gate, const std::vector<PlannedGroup
                          const Folders& folders) {
   std::vector<Asked> all;
   std::set<std::string> names, offered;
+  const std::string line = ReadContractLine(gate.terms.contract);
   for (const PlannedGroup& planned : groups) {
     for (KernelInfo& info : KernelOptions{}.Resolve()) {
       const std::string name = CaseName(*planned.group, info);
@@ -84,16 +86,9 @@ std::vector<Asked> Cases(const CommandGate& gate, const std::vector<PlannedGroup
                             return Matches(pattern, info.name);
                           });
       if (!wanted) continue;
-      if (!IsFloat(info.io())) {
-        info.contract = Contract::Default(Dtype::f64);  // integers have no arithmetic
-      } else if (gate.terms.contract.empty()) {
-        info.contract = Contract::Default(info.io());
-      } else {
-        info.contract = Contract::Parse(ReadContractLine(gate.terms.contract), info.io());
-        Require(info.contract.store == info.io(),
-                "--contract stores {}, but {} yields {}: leave store out, or choose by --kernel",
-                Name(info.contract.store), info.name, Name(info.io()));
-      }
+      // Of integers, which have no arithmetic, that of f64 stands in reports.
+      info.contract = Contract::Default(IsFloat(info.io()) ? info.io() : Dtype::f64);
+      if (!line.empty()) HoldTo(line, info);
       WriteCaseFile(CasePath(folders.cases(), name, gate.format), CaseFor(subject, planned.plan));
       all.push_back({&planned, std::move(info), name});
     }
@@ -175,28 +170,13 @@ KernelResult Judge(const Asked& asked, const CommandGate& gate, const Folders& f
   return result;
 }
 
-void Conclude(const Coverage& coverage, const CommandEnd& end, uint64_t values, double seconds,
-              Report& report) {
-  const auto count = [&](Outcome outcome) {
-    return std::ranges::count(report.verdicts, outcome, &Verdict::outcome);
-  };
-  const auto failed = count(Outcome::fail), passed = count(Outcome::pass);
-  const auto blind = count(Outcome::blind);
-  report.exit_code = !end.Succeeded()           ? kKernelDied
-                     : failed > 0               ? kViolated
-                     : passed == 0 || blind > 0 ? kNothingDone
-                     : !coverage.Complete()     ? kViolated
-                                                : kHolds;
-  report.conclusion.push_back(
-      fmt::format("{}: {} checks passed, {} failed, {} blind; {} values compared in {:.1f} s",
-                  report.exit_code == kHolds         ? "HOLDS"
-                  : report.exit_code == kNothingDone ? "NOTHING PROVEN"
-                                                     : "DOES NOT HOLD",
-                  passed, failed, blind, values, seconds));
+void Conclude(const Coverage& coverage, uint64_t values, double seconds, Report& report) {
+  report.exit_code = ExitCodeOf(report, coverage.Complete());
+  report.conclusion.push_back(Headline(report, values, seconds));
   for (const std::string& missing : coverage.missing()) {
     report.conclusion.push_back("not covered: " + missing);
   }
-  if (coverage.Complete() && passed > 0) {
+  if (report.exit_code == kHolds) {
     report.conclusion.emplace_back(
         "covered: the cases; a command is called once, so that laws and golden vectors are not "
         "tried on it");
@@ -269,7 +249,7 @@ void GateCommand(const CommandGate& asked, const std::vector<PlannedGroup>& grou
     coverage.Add(*planned.group, results, asked.adequate_is_required);
   }
   const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
-  Conclude(coverage, end, values, elapsed.count(), report);
+  Conclude(coverage, values, elapsed.count(), report);
 }
 
 }  // namespace posgauge::cli

@@ -17,6 +17,7 @@
 #include "posgauge/cli/check_options.h"
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/command_gate.h"
+#include "posgauge/cli/conclusion.h"
 #include "posgauge/cli/coverage.h"
 #include "posgauge/cli/golden_check.h"
 #include "posgauge/cli/golden_folder.h"
@@ -49,9 +50,10 @@ struct Options {
 std::string Widths(const Scheme& scheme, const CheckPlan& plan) {
   if (ActsInAttention(scheme)) return fmt::format("{} heads", AttentionOf(scheme).heads);
   return IsRotary(scheme) ? fmt::format("{} pairs, {} heads{}", FrequencyCount(scheme), plan.heads,
-                                        plan.all_heads > plan.heads
-                                            ? fmt::format(" (all {} at a few)", plan.all_heads)
-                                            : "")
+                                        plan.more_heads.empty()
+                                            ? ""
+                                            : fmt::format(" ({} at a few positions)",
+                                                          fmt::join(plan.more_heads, " and ")))
                           : fmt::format("{} channels", WidthOf(scheme));
 }
 
@@ -111,6 +113,10 @@ class Gate {
     report_.command = "gate";
     report_.target = model_.source;
     for (const std::string& note : model_.notes) report_.facts.push_back("note: " + note);
+    if (!options.kernels.contract.empty()) {
+      report_.facts.push_back(fmt::format("held to --contract {}, not to what kernels declare",
+                                          ShellWord(options.kernels.contract)));
+    }
   }
 
   Report Run() {
@@ -118,8 +124,10 @@ class Gate {
     const auto begin = std::chrono::steady_clock::now();
     for (const LayerGroup& group : model_.groups) RunGroup(group);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    const bool holds = ExitCodeOf(report_, coverage_.Complete()) == kHolds;
+    baseline_.Compare(report_);
     Conclude(elapsed.count());
-    baseline_.Conclude(report_);
+    baseline_.Conclude(holds, report_);
     return std::move(report_);
   }
 
@@ -146,11 +154,23 @@ class Gate {
     const int64_t largest = Largest(group);
     const int64_t count = options_.exhaustive ? largest + 1 : options_.plan.positions;
     return {PlanPositions(count, largest, lengths, options_.plan.seed), options_.plan.heads,
-            options_.plan.seed, options_.budget.spacings,
-            std::min<int64_t>(model_.num_attention_heads.value_or(0), 4096)};
+            options_.plan.seed, options_.budget.spacings, ModelHeads()};
   }
 
   int64_t Largest(const LayerGroup& group) const { return options_.plan.Largest(model_, group); }
+
+  // Of the calls that the model makes, for queries and for keys.
+  std::vector<int64_t> ModelHeads() const {
+    constexpr int64_t kMost = 4096;
+    std::vector<int64_t> heads;
+    for (const auto& count : {model_.num_attention_heads, model_.num_key_value_heads}) {
+      if (count && *count <= kMost && std::ranges::find(heads, *count) == heads.end()) {
+        heads.push_back(*count);
+      }
+    }
+    std::erase(heads, options_.plan.heads);
+    return heads;
+  }
 
   void RunGroup(const LayerGroup& group) {
     const CheckPlan plan = PlanFor(group);
@@ -182,10 +202,11 @@ class Gate {
       AddUsualRules(subjects[i], plan, checks[i].keeps_contract);
       Progress(fmt::format("layers {}: laws of {}, {} of {}", group.kind, serving[i]->name, i + 1,
                            subjects.size()));
+      const bool alone = FailsAlone(subjects[i], plan, checks[i]);
       results.push_back({serving[i], std::move(checks[i]),
                          CheckLawsOf(subjects[i], subjects, plan, Largest(group)),
                          golden_ ? golden_->Check(subjects[i]) : std::vector<Verdict>{},
-                         subjects[i].NotCovered()});
+                         subjects[i].NotCovered(), alone});
     }
     Progress("");
     for (KernelResult& result : results) {
@@ -204,6 +225,17 @@ class Gate {
     }
     coverage_.Add(group, results, options_.require.Adequate());
     if (!options_.dump.empty()) DumpCases(options_.dump, options_.format, group, subjects, plan);
+  }
+
+  // Whether the first failing position fails without the others of its call.
+  static bool FailsAlone(const Subject& subject, const CheckPlan& plan, const KernelCheck& check) {
+    const std::optional<Witness>& first = check.keeps_contract.first_failure;
+    if (!first || !first->positioned) return true;
+    CheckPlan one = plan;
+    one.positions = {first->position};
+    one.heads = check.heads;
+    one.more_heads.clear();
+    return CheckKernels({subject}, one)[0].keeps_contract.outcome == Outcome::fail;
   }
 
   // Beside values that break the contract: whether anybody else's test would have told.
@@ -246,13 +278,15 @@ class Gate {
       baseline_.Add(group.kind, verdict);
       report_.verdicts.push_back(std::move(verdict));
     };
-    add(result.check.keeps_contract, true);
+    add(result.check.keeps_contract, result.fails_alone);
     if (result.check.blind > 0) {
       blind_.push_back(fmt::format("{} {}", result.info->name, BlindShare(result.check)));
     }
     if (const std::optional<Verdict>& adequate = result.check.adequate) {
       if (adequate->outcome == Outcome::fail) inadequate_.push_back(result.info->name);
-      if (adequate->use.count() > 0) {
+      if (adequate->use.count() == 0) {
+        ++unmeasured_;
+      } else {
         horizon_ = std::min(horizon_.value_or(HUGE_VAL), result.check.adequate_horizon);
       }
       if (options_.require.Adequate()) add(*adequate, true);
@@ -262,31 +296,9 @@ class Gate {
   }
 
   void Conclude(double seconds) {
-    const auto count = [&](Outcome outcome) {
-      return std::ranges::count(report_.verdicts, outcome, &Verdict::outcome);
-    };
-    const auto failed = count(Outcome::fail), passed = count(Outcome::pass);
-    const auto unsupported = count(Outcome::unsupported), blind = count(Outcome::blind);
-    // What fails is known to be wrong; short of that a gate that proved nothing says only that.
-    const auto died = std::ranges::count_if(report_.verdicts, &Died);
-    if (died > 0) {
-      report_.exit_code = kKernelDied;
-    } else if (failed > 0) {
-      report_.exit_code = kViolated;
-    } else if (passed == 0 || blind > 0) {
-      report_.exit_code = kNothingDone;
-    } else if (!coverage_.Complete()) {
-      report_.exit_code = kViolated;
-    }
-    const std::string_view holds = report_.exit_code == kHolds         ? "HOLDS"
-                                   : report_.exit_code == kNothingDone ? "NOTHING PROVEN"
-                                   : failed > 0                        ? "DOES NOT HOLD"
-                                                                       : "NOT COVERED";
+    report_.exit_code = ExitCodeOf(report_, coverage_.Complete());
     std::vector<std::string>& lines = report_.conclusion;
-    lines.push_back(
-        fmt::format("{}: {} checks passed, {} failed, {} unsupported, {} blind; {} values compared "
-                    "in {:.1f} s",
-                    holds, passed, failed, unsupported, blind, values_, seconds));
+    lines.push_back(Headline(report_, values_, seconds));
     std::map<std::string, std::set<std::string>> broken;  // kernels by failure
     for (const Verdict& verdict : report_.verdicts) {
       if (Died(verdict)) broken[std::string(VariantName(*verdict.failure))].insert(verdict.subject);
@@ -310,7 +322,7 @@ class Gate {
     }
     for (const std::string& missing : coverage_.missing())
       lines.push_back("not covered: " + missing);
-    if (coverage_.Complete() && passed > 0) {
+    if (coverage_.Complete() && report_.exit_code != kNothingDone) {
       lines.push_back("covered: every stage from the config to the output" +
                       std::string(coverage_.waived().empty() ? "" : ", but for what is waived"));
     }
@@ -327,8 +339,10 @@ class Gate {
                                                         : " at most, being sampled");
     const double budget = options_.budget.spacings;
     if (inadequate_.empty()) {
-      return fmt::format("all kernels are within {:g} spacings of exact arithmetic up to {}",
-                         budget, horizon);
+      return fmt::format(
+          "all kernels{} are within {:g} spacings of exact arithmetic up to {}",
+          unmeasured_ == 0 ? "" : fmt::format(" but {} that gave no values", unmeasured_), budget,
+          horizon);
     }
     return fmt::format(
         "not within {:g} spacings of exact arithmetic everywhere: {}; all of them are up to {}",
@@ -344,7 +358,7 @@ class Gate {
   Report report_;
   std::vector<std::string> inadequate_, blind_;
   std::optional<double> horizon_;  // the smallest of the kernels'
-  uint64_t values_ = 0;
+  uint64_t values_ = 0, unmeasured_ = 0;
 };
 
 int Execute(const Options& options) {

@@ -73,17 +73,6 @@ std::vector<std::string> Families(const std::vector<std::string>& names) {
   return families;
 }
 
-// What is not of floating point (buckets) has no arithmetic.
-void Declare(const std::string& line, std::vector<KernelInfo>& infos) {
-  for (KernelInfo& info : infos) {
-    if (!IsFloat(info.io())) continue;
-    info.contract = Contract::Parse(line, info.io());
-    Require(info.contract.store == info.io(),
-            "--contract stores {}, but {} yields {}: leave store out, or choose by --kernel",
-            Name(info.contract.store), info.name, Name(info.io()));
-  }
-}
-
 // Beside this program, as it is built, or where it is installed.
 std::filesystem::path KernelHost() {
   namespace fs = std::filesystem;
@@ -95,6 +84,14 @@ std::filesystem::path KernelHost() {
 }
 
 }  // namespace
+
+void HoldTo(const std::string& line, KernelInfo& info) {
+  if (!IsFloat(info.io())) return;
+  info.contract = Contract::Parse(line, info.io());
+  Require(info.contract.store == info.io(),
+          "--contract stores {}, but {} yields {}: leave store out, or choose by --kernel",
+          Name(info.contract.store), info.name, Name(info.io()));
+}
 
 std::string KernelOptions::CommandText() const {
   std::string text;
@@ -151,7 +148,9 @@ std::vector<KernelInfo> KernelOptions::Resolve() const {
       return Matches(pattern, info.name);
     });
   });
-  if (!contract.empty()) Declare(ReadContractLine(contract), all);
+  if (contract.empty()) return all;
+  const std::string line = ReadContractLine(contract);
+  for (KernelInfo& info : all) HoldTo(line, info);
   return all;
 }
 

@@ -32,6 +32,10 @@ struct KernelOptions {
   std::string CommandText() const;
 };
 
+/// Has a kernel declare the arithmetic of a contract line instead; one that is not of floating
+/// point (buckets) has none. Throws ParameterError where the line stores another dtype.
+void HoldTo(const std::string& line, KernelInfo& info);
+
 /// The word as a POSIX shell reads it back: in single quotes where a character of it means anything
 /// there.
 std::string ShellWord(const std::string& word);

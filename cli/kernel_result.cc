@@ -75,7 +75,11 @@ std::string ContractLine(const KernelResult& result) {
   const KernelCheck& check = result.check;
   const bool short_of = check.adequate && check.adequate->outcome == Outcome::fail;
   if (!short_of && check.blind == 0) return "";
-  return fmt::format("    declares {}; {} blind", result.info->ContractText(), BlindShare(check));
+  const KernelInfo& info = *result.info;
+  const char* own = info.kernel->contract == nullptr ? "" : info.kernel->contract;
+  const bool declared = Contract::Parse(own, info.io()) == info.contract;
+  return fmt::format("    {} {}; {} blind", declared ? "declares" : "held to", info.ContractText(),
+                     BlindShare(check));
 }
 
 nlohmann::ordered_json KernelJson(const KernelResult& result, const LayerGroup& group) {

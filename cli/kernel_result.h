@@ -18,6 +18,7 @@ struct KernelResult {
   KernelCheck check;
   std::vector<Verdict> laws, golden;
   std::vector<std::string> not_covered;  // stages that posgauge handed to it
+  bool fails_alone = true;  // whether the first failing position does in a call of its own
 
   /// The verdict that keeps the kernel from counting as shown, if one does: `contract`, or
   /// `adequate` where that is required.

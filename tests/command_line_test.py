@@ -402,6 +402,7 @@ class Baselines(unittest.TestCase):
         self.change(0.5)
         worse = self.gate("--junit", self.folder / "junit.xml", expect=1).stdout
         self.assertIn("FAIL baseline  fast.rotate_positions.f32", worse)
+        self.assertIn("\nDOES NOT HOLD: ", worse)
         self.assertIn("note: all: contract 0", worse)
         suite = xml.etree.ElementTree.parse(self.folder / "junit.xml").getroot()
         self.assertEqual(suite.get("failures"), "1")
@@ -423,6 +424,7 @@ class Baselines(unittest.TestCase):
                       self.gate("--seed", 2, expect=2).stderr)
         for text in ("{", "{}", "[]", recorded.replace('"posgauge_baseline": 1', '"posgauge_baseline": 2'),
                      recorded.replace('"uses": {', '"uses": 3, "x": {'),
+                     recorded.replace('"uses": {', '"uses": {}, "x": {'),
                      recorded.replace('"fast.rotate', '"a": 3, "fast.rotate'),
                      recorded.replace('"all: contract": ', '"all: contract": -')):
             self.file.write_text(text)

@@ -136,10 +136,31 @@ class OwnKernel(unittest.TestCase):
         library = self.build(("head < heads; ++head)", "head < heads && head < 8; ++head)"))
         text = self.gate(library, expect=1).stdout
         self.assertIn("FAIL contract", text)
+        self.assertIn("/h32/", self.replay(text))
+
+    def replay(self, text):
+        """The line that repeats the contract's failure, which it must."""
         repro = next(line for line in text.splitlines() if "posgauge repro contract" in line)
-        self.assertIn("/h32/", repro)
         again = run(*shlex.split(repro.split("posgauge ", 1)[1]))
         self.assertEqual(again.returncode, 1, again.stdout + again.stderr)
+        return repro
+
+    def test_heads_of_the_keys(self):
+        # This model has 8 of them.
+        library = self.build(self.after("  if (heads == 8) Channels(out, 0, 0)[0] += 1;\n"))
+        text = self.gate(library, expect=1).stdout
+        self.assertIn("FAIL contract", text)
+        self.assertIn("/h8/", self.replay(text))
+
+    def test_what_fails_in_long_calls_alone_is_repeated_by_one(self):
+        library = self.build(self.after("  if (tokens > 40) Channels(out, tokens - 1, 0)[0] += 1;\n"))
+        text = self.gate(library, expect=1).stdout
+        self.assertIn("FAIL contract", text)
+        self.assertRegex(self.replay(text), "/n[0-9]+-")
+
+    def test_a_contract_that_is_not_its_own_is_said(self):
+        text = self.gate(self.build(), "--contract", "f32", expect=0).stdout
+        self.assertIn("held to --contract f32, not to what kernels declare", text)
 
     def test_weak_contract(self):
         source = re.sub(r'\.contract =\s*".*?",', '.contract = "",', KERNEL, flags=re.S)

@@ -25,7 +25,7 @@ constexpr const char* kContractClaim =
 constexpr size_t kBlock = 1536;
 
 // Positions at which every head of the model is tried.
-constexpr size_t kAllHeadsPositions = 32;
+constexpr size_t kMoreHeadsPositions = 32;
 
 // Two findings over disjoint sets of positions, the second farther out.
 void Append(Finding& all, Finding block) {
@@ -222,7 +222,7 @@ bool Join(Verdict& verdict, const Verdict& more) {
   return worse;
 }
 
-// The check with every head of the model joins the one with a few.
+// The check with the heads of a model joins the one with a few.
 void Join(KernelCheck& check, const KernelCheck& more) {
   check.blind += more.blind;
   check.telling += more.telling;
@@ -235,10 +235,10 @@ void Join(KernelCheck& check, const KernelCheck& more) {
   if (worse) check.heads = more.heads;
 }
 
-// At most `most` of the plan's positions, evenly spread, the last among them; all heads.
-CheckPlan AllHeads(const CheckPlan& plan, size_t most) {
+// At most `most` of the plan's positions, evenly spread, the last among them; so many heads.
+CheckPlan WithHeads(const CheckPlan& plan, int64_t heads, size_t most) {
   CheckPlan wide = plan;
-  wide.heads = plan.all_heads;
+  wide.heads = heads;
   wide.positions.clear();
   const size_t count = plan.positions.size(), step = (count + most - 1) / most;
   for (size_t from_end = 0; from_end < count; from_end += step) {
@@ -457,14 +457,16 @@ std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, cons
   for (size_t i = 0; i < subjects.size(); ++i) {
     checks.push_back(Conclude(subjects[i], running[i], plan));
   }
-  if (plan.all_heads <= plan.heads || !IsRotary(subjects.front().scheme())) return checks;
-  const CheckPlan wide = AllHeads(plan, kAllHeadsPositions);
-  std::vector<Running> wide_running(subjects.size());
-  run(wide, wide_running);
-  for (size_t i = 0; i < subjects.size(); ++i) {
-    // Tables and frequencies have no heads.
-    if (subjects[i].info().Input("x") == nullptr) continue;
-    Join(checks[i], Conclude(subjects[i], wide_running[i], wide));
+  if (!IsRotary(subjects.front().scheme())) return checks;
+  for (int64_t heads : plan.more_heads) {
+    const CheckPlan wide = WithHeads(plan, heads, kMoreHeadsPositions);
+    std::vector<Running> wide_running(subjects.size());
+    run(wide, wide_running);
+    for (size_t i = 0; i < subjects.size(); ++i) {
+      // Tables and frequencies have no heads.
+      if (subjects[i].info().Input("x") == nullptr) continue;
+      Join(checks[i], Conclude(subjects[i], wide_running[i], wide));
+    }
   }
   return checks;
 }

@@ -14,8 +14,8 @@ struct CheckPlan {
   std::vector<double> positions;  // tokens, ascending; PlaceOnAxes where there are several axes
   int64_t heads = 4;
   uint64_t seed = 1;
-  double budget = 2;      // spacings of the io dtype: what counts as adequate
-  int64_t all_heads = 0;  // of the model: tried in one call, at a few of the positions; 0: unknown
+  double budget = 2;                     // spacings of the io dtype: what counts as adequate
+  std::vector<int64_t> more_heads = {};  // the model's, each tried in calls at a few positions
 };
 
 /// The absolute check of one kernel: every value it yields over the plan.
