@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "parse_refusal.h"
 #include "posgauge/schemes/base/error.h"
 
 namespace posgauge {
@@ -13,17 +14,7 @@ namespace {
 
 using Tensors = std::map<std::string, Tensor>;
 
-std::string Refusal(const std::string& bytes) {
-  try {
-    ParseNpz(bytes, "some/file");
-  } catch (const FormatError& error) {
-    const std::string message = error.what();
-    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-    EXPECT_TRUE(message.starts_with("some/file: ")) << message;
-    return message.substr(std::string("some/file: ").size());
-  }
-  return "accepted";
-}
+std::string Refusal(const std::string& bytes) { return ParseRefusal(ParseNpz, bytes); }
 
 Tensors Sample() {
   return {{"cos", Tensor::FromValues(Dtype::f32, {2}, std::array{1.0, 0.5})},

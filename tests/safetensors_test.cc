@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "parse_refusal.h"
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/verify/atomic_file.h"
 #include "temporary_folder.h"
@@ -32,18 +33,7 @@ std::string Entry(const std::string& dtype, const std::string& shape, const std:
                      offsets);
 }
 
-// The one-line FormatError that parsing the bytes gives, without the path.
-std::string Refusal(const std::string& bytes) {
-  try {
-    ParseSafetensors(bytes, "some/file");
-  } catch (const FormatError& error) {
-    const std::string message = error.what();
-    EXPECT_EQ(message.find('\n'), std::string::npos) << message;
-    EXPECT_TRUE(message.starts_with("some/file: ")) << message;
-    return message.substr(std::string("some/file: ").size());
-  }
-  return "accepted";
-}
+std::string Refusal(const std::string& bytes) { return ParseRefusal(ParseSafetensors, bytes); }
 
 Safetensors Sample() {
   Safetensors content;
