@@ -60,7 +60,7 @@ class IsolatedGate(unittest.TestCase):
                 self.assertEqual((verdict["outcome"], verdict["failure"]), ("FAIL", failure),
                                  verdict["note"])
                 self.assertEqual(types[f"hostile.{deed}"], failure)
-        for name in ("honest.rotate", "odd.print", "odd.move_results"):
+        for name in ("honest.rotate", "odd.print", "odd.move_results", "odd.return_twice"):
             self.assertEqual(verdicts[name]["outcome"], "PASS", verdicts[name])
             for verdict in report["verdicts"]:
                 if verdict["subject"] == name:

@@ -90,6 +90,10 @@ void WatchFaults() {
   for (const int signal : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) sigaction(signal, &action, nullptr);
 }
 
+// A process that a kernel forks would otherwise go on writing into the calls that follow, of which
+// another kernel is held responsible.
+void KeepFromCopies(void* memory, size_t bytes) { madvise(memory, bytes, MADV_DONTFORK); }
+
 // The slot as it is now, between guards. What was mapped for the index before goes.
 std::byte* Map(const Slot& slot) {
   if (slot.index >= mapped.size()) throw MalformedMessage();
@@ -109,6 +113,7 @@ std::byte* Map(const Slot& slot) {
            static_cast<off_t>(slot.offset)) == MAP_FAILED) {
     EndWith(Ending::lost_descriptors);
   }
+  KeepFromCopies(base, slot.bytes);
   place = {slot, base};
   return base;
 }
@@ -250,6 +255,7 @@ int Serve(const char* path) {
   }
   void* page = mmap(nullptr, sizeof(LastWords), PROT_READ | PROT_WRITE, MAP_SHARED, kMemory, 0);
   if (page == MAP_FAILED) return EXIT_FAILURE;
+  KeepFromCopies(page, sizeof(LastWords));
   last_words = static_cast<volatile LastWords*>(page);
   WatchFaults();
   std::fenv_t environment;
