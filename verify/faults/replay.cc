@@ -5,7 +5,7 @@
 
 #include "posgauge/reference/exact_equations.h"
 #include "posgauge/schemes/base/error.h"
-#include "posgauge/verify/equation_bound.h"
+#include "posgauge/verify/faults/equation_changes.h"
 #include "posgauge/verify/faults/replay_series.h"
 
 namespace posgauge {
@@ -184,31 +184,6 @@ std::vector<double> ReplayWaves(const Question& question, const Scheme& scheme, 
   return values;
 }
 
-const Contract& Binary64() {
-  static const Contract contract = Contract::Parse(
-      "position=i64 frequency=f64:pow angle=f64 trig=1ulp:f64 table=f64 rotate=f64 accumulate=f64 "
-      "store=f64:rne flush=no",
-      Dtype::f64);
-  return contract;
-}
-
-// Element by element of [heads, queries, keys], of buckets [queries, keys].
-std::vector<double> EvaluateElements(const ChangeElement& change, const Scheme& scheme,
-                                     const NamedInputs& inputs) {
-  const int64_t heads = change.quantity == "buckets" ? 1 : AttentionOf(scheme).heads;
-  const int64_t queries = inputs["query_positions"].shape[0];
-  const int64_t keys = inputs["key_positions"].shape[0];
-  std::vector<double> values;
-  for (int64_t head = 0; head < heads; ++head) {
-    for (int64_t query = 0; query < queries; ++query) {
-      for (int64_t key = 0; key < keys; ++key) {
-        values.push_back(change.value({&scheme, &inputs, head, query, key}));
-      }
-    }
-  }
-  return values;
-}
-
 // What is given by equations. Noise has no place in them.
 std::optional<std::vector<double>> ReplayEquations(const Question& question, const Scheme& scheme,
                                                    Staged& staged) {
@@ -226,25 +201,17 @@ std::optional<std::vector<double>> ReplayEquations(const Question& question, con
     }
   }
   const Question changed{scheme, question.quantity, inputs, question.shape};
-  std::vector<double> values;
+  std::vector<double> values;  // of one fault at most: two of them do not compose
   staged.At<ChangeElement>([&](const ChangeElement& change) {
-    if (change.scheme != Name(scheme) || change.quantity != question.quantity) return false;
-    values = EvaluateElements(change, scheme, inputs);
-    return true;
+    return values.empty() && ElementValues(change, changed, values);
   });
-  staged.At<ChangeEvaluation>(
-      [&](const ChangeEvaluation& change) { return change.change(changed, values); });
+  staged.At<ChangeEvaluation>([&](const ChangeEvaluation& change) {
+    return values.empty() && change.change(changed, values);
+  });
   if (values.empty()) {
     const auto quantity = ParseVariant<EquationQuantity>("quantity", question.quantity);
-    const ExactEquations exact(scheme);
-    if (exact.CheckInputs(quantity, inputs) != question.shape) return std::nullopt;
-    if (quantity == EquationQuantity::buckets) {
-      for (const int64_t bucket : exact.Buckets(inputs)) {
-        values.push_back(static_cast<double>(bucket));
-      }
-    } else {
-      values = EmulateEquations(Binary64(), scheme, quantity, inputs, question.shape);
-    }
+    if (ExactEquations(scheme).CheckInputs(quantity, inputs) != question.shape) return std::nullopt;
+    values = EquationValues(scheme, question.quantity, inputs, question.shape);
   }
   return values;
 }
