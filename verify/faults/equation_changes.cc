@@ -64,8 +64,7 @@ bool ElementValues(const ChangeElement& change, const Question& question,
     for (int64_t head = 0; head < heads; ++head) {
       for (int64_t query = 0; query < shape[1]; ++query) {
         for (int64_t key = 0; key < shape[2]; ++key) {
-          elements.push_back(
-              change.value({&question.scheme, &question.inputs, head, query, key}));
+          elements.push_back(change.value({&question.scheme, &question.inputs, head, query, key}));
         }
       }
     }
@@ -88,8 +87,8 @@ bool ElementValues(const ChangeElement& change, const Question& question,
 std::vector<double> Attended(const Scheme& scheme, const NamedInputs& inputs,
                              const std::vector<double>& scores) {
   const ExactTensor& v = inputs["v"];
-  const int64_t queries = inputs["query_positions"].shape[0], keys = v.shape[0],
-                heads = v.shape[1], channels = v.shape[2];
+  const int64_t queries = inputs["query_positions"].shape[0], keys = v.shape[0], heads = v.shape[1],
+                channels = v.shape[2];
   const auto* shaw = std::get_if<shaw::Params>(&scheme);
   std::vector<double> out;
   for (int64_t query = 0; query < queries; ++query) {
@@ -211,14 +210,12 @@ ChangeEvaluation SeenAs(bool (*concerns)(const Question&), bool (*visible)(const
           attends   ? std::vector<int64_t>{1, heads, AttentionOf(question.scheme).head_dim}
           : buckets ? std::vector<int64_t>{1, count}
                     : std::vector<int64_t>{heads, 1, count};
-      const std::vector<double> of_query =
-          EquationValues(unmasked, question.quantity, part, shape);
+      const std::vector<double> of_query = EquationValues(unmasked, question.quantity, part, shape);
       for (size_t i = 0; i < of_query.size(); ++i) {
         const auto at = static_cast<int64_t>(i);
-        const int64_t into =
-            attends ? query * static_cast<int64_t>(of_query.size()) + at
-                    : (at / count * queries.shape[0] + query) * keys.shape[0] +
-                          seen[static_cast<size_t>(at % count)];
+        const int64_t into = attends ? query * static_cast<int64_t>(of_query.size()) + at
+                                     : (at / count * queries.shape[0] + query) * keys.shape[0] +
+                                           seen[static_cast<size_t>(at % count)];
         values[static_cast<size_t>(into)] = of_query[i];
       }
     }

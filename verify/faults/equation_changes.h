@@ -46,17 +46,17 @@ ChangeResult OfRows(std::function<bool(const Question&, std::vector<double>& row
 
 /// Of rows computed anew from what is asked: the value of one channel at a position.
 template <class Params>
-ChangeResult OfEachChannel(double (*value)(const Params&, const NamedInputs&, double position,
-                                           int64_t channel),
-                           bool (*concerns)(const Params&) = [](const Params&) { return true; }) {
+ChangeResult OfEachChannel(
+    double (*value)(const Params&, const NamedInputs&, double position, int64_t channel),
+    bool (*concerns)(const Params&) = [](const Params&) { return true; }) {
   return OfRows([=](const Question& question, std::vector<double>& rows) {
     const auto* params = std::get_if<Params>(&question.scheme);
     if (params == nullptr || !concerns(*params)) return false;
     const std::vector<double>& positions = question.inputs["positions"].values;
     const auto width = static_cast<size_t>(params->width);
     for (size_t i = 0; i < rows.size(); ++i) {
-      rows[i] = value(*params, question.inputs, positions[i / width],
-                      static_cast<int64_t>(i % width));
+      rows[i] =
+          value(*params, question.inputs, positions[i / width], static_cast<int64_t>(i % width));
     }
     return true;
   });
@@ -125,14 +125,15 @@ inline void Append(std::vector<Fault>& faults, std::vector<Fault> more) {
                 std::make_move_iterator(more.end()));
 }
 
-// Parts of FaultsOfAttention, FaultsOfBiases and FaultsOfRows.
+// Parts of FaultsOfAttention, FaultsOfBiases, FaultsOfRows and FaultsOfWindows.
 std::vector<Fault> FaultsOfMasksAndScales();
 std::vector<Fault> FaultsOfDistances();
-std::vector<Fault> FaultsOfCounts();    // cope
-std::vector<Fault> FaultsOfTurns();     // xpos, rerope, dual_chunk, mixed
-std::vector<Fault> FaultsOfVectors();   // shaw, transformer_xl, none
-std::vector<Fault> FaultsOfSlopes();    // alibi
-std::vector<Fault> FaultsOfBuckets();   // t5
-std::vector<Fault> FaultsOfGrids();     // resampled, sincos2d
+std::vector<Fault> FaultsOfCounts();        // cope
+std::vector<Fault> FaultsOfTurns();         // xpos, rerope, dual_chunk, mixed
+std::vector<Fault> FaultsOfVectors();       // shaw, transformer_xl, none
+std::vector<Fault> FaultsOfSlopes();        // alibi
+std::vector<Fault> FaultsOfBuckets();       // t5
+std::vector<Fault> FaultsOfGrids();         // resampled, sincos2d
+std::vector<Fault> FaultsOfDisentangled();  // deberta
 
 }  // namespace posgauge

@@ -133,10 +133,10 @@ std::vector<Fault> FaultsOfBuckets() {
       OfBucket<OfLogarithm<false, true, Nearest>>(
           "bucket_rounded", "the logarithm's steps are rounded to nearest, not cut",
           "cut to a whole number", "a distance in the upper half of a logarithmic bucket"),
-      OfBucket<OfLogarithm<false, true, Up>>(
-          "bucket_raised", "the logarithm's steps are rounded up, not cut",
-          "cut to a whole number; rounding up is DeBERTa's rule",
-          "a distance within a logarithmic bucket"),
+      OfBucket<OfLogarithm<false, true, Up>>("bucket_raised",
+                                             "the logarithm's steps are rounded up, not cut",
+                                             "cut to a whole number; rounding up is DeBERTa's rule",
+                                             "a distance within a logarithmic bucket"),
       OfBucket<BoundaryLate>("bucket_boundary_late",
                              "logarithmic buckets begin one bucket too late",
                              "the first logarithmic bucket is that of max_exact itself",
@@ -145,10 +145,10 @@ std::vector<Fault> FaultsOfBuckets() {
       OfBucket<ZeroCountsAsBehind>(
           "zero_counts_as_behind", "the query's own position counts as one behind it",
           "j > i, not j >= i, decides about the second half", "distance 0, bidirectional"),
-      OfBucket<BehindCountsAsFarthest>(
-          "behind_counts_as_farthest", "keys behind the query take the last bucket, not the first",
-          "of one direction only, distances below 0 count as 0",
-          "a key behind the query, bidirectional false"),
+      OfBucket<BehindCountsAsFarthest>("behind_counts_as_farthest",
+                                       "keys behind the query take the last bucket, not the first",
+                                       "of one direction only, distances below 0 count as 0",
+                                       "a key behind the query, bidirectional false"),
       std::move(exact),
       {.id = "buckets_blended",
        .cause = "the bias is interpolated between a bucket and the next",

@@ -31,7 +31,8 @@ double Wrapped(const PairPlace& at) {
 }
 
 bool TellsDirectionsWithoutMask(const Question& question) {
-  return TellsDirections(question) && (!AttentionOf(question.scheme).causal || !AsksScores(question));
+  return TellsDirections(question) &&
+         (!AttentionOf(question.scheme).causal || !AsksScores(question));
 }
 bool LooksBothWays(const Question& question) {
   if (!CountsDistances(question)) return false;
@@ -94,9 +95,7 @@ std::vector<Fault> FaultsOfDistances() {
       Of("query_counts_from_zero", "queries count from 0 in every call, keys from the first token",
          "in decoding the query's position is that of the whole sequence",
          "a decoding step, the query behind the first token", CountsDistances,
-         [](const PairPlace& at) {
-           return At(at, static_cast<double>(at.query_index) - at.key);
-         },
+         [](const PairPlace& at) { return At(at, static_cast<double>(at.query_index) - at.key); },
          {"https://github.com/NVIDIA/TensorRT-LLM/issues/1343",
           "https://github.com/NVIDIA/TensorRT-LLM/issues/474"},
          {"T5_DECODE_KERNEL"}),
@@ -112,8 +111,7 @@ std::vector<Fault> FaultsOfDistances() {
       Of("distance_doubled", "distances count twice", own, "distance 1", CountsDistances,
          [](const PairPlace& at) { return At(at, 2 * Distance(at)); }),
       Of("distance_halved", "distances count half, cut to whole numbers", own, "distance 1",
-         CountsDistances,
-         [](const PairPlace& at) { return At(at, std::trunc(Distance(at) / 2)); }),
+         CountsDistances, [](const PairPlace& at) { return At(at, std::trunc(Distance(at) / 2)); }),
   };
 }
 

@@ -67,9 +67,8 @@ double Resample(const Resampled& params, const NamedInputs& inputs, double posit
   const Resampling how{half_pixel, edges_repeat, nearest, sizes_inverted};
   const int64_t token = row - params.prefix;
   double sum = 0;
-  for (const auto& [h, of_row] :
-       Taps(params, how, {params.grid_h, params.target_h, params.scale_h},
-            token / params.target_w)) {
+  for (const auto& [h, of_row] : Taps(params, how, {params.grid_h, params.target_h, params.scale_h},
+                                      token / params.target_w)) {
     for (const auto& [w, of_column] :
          Taps(params, how, {params.grid_w, params.target_w, params.scale_w},
               token % params.target_w)) {
@@ -203,14 +202,15 @@ std::vector<Fault> FaultsOfGrids() {
              *params.base_size < 2) {
            return false;
          }
-         params.interpolation_scale *= static_cast<double>(params.grid_h - 1) /
-                                       static_cast<double>(*params.base_size - 1);
+         params.interpolation_scale *=
+             static_cast<double>(params.grid_h - 1) / static_cast<double>(*params.base_size - 1);
          params.base_size.reset();
          return true;
        })},
       {.id = "corners_swapped",
        .cause = "corners are aligned where centres should be, or centres for corners",
-       .fix = "align_corners as the model was trained: source (i + 1/2) S/T - 1/2, or i (S-1)/(T-1)",
+       .fix =
+           "align_corners as the model was trained: source (i + 1/2) S/T - 1/2, or i (S-1)/(T-1)",
        .shows = "a target other than the grid",
        .change = Of<Resampled>([](Resampled& params) {
          params.align_corners = !params.align_corners;

@@ -94,8 +94,8 @@ std::vector<Fault> FaultsOfShifts() {
                params.global_shift = -params.global_shift;
                return params.global_shift != 0;
              })),
-      OfCape("log_scale_negated", "positions are divided by e^log_scale",
-             "log_scale other than 0", Of<Params>([](Params& params) {
+      OfCape("log_scale_negated", "positions are divided by e^log_scale", "log_scale other than 0",
+             Of<Params>([](Params& params) {
                params.log_scale = -params.log_scale;
                return params.log_scale != 0;
              })),
@@ -117,9 +117,8 @@ std::vector<Fault> FaultsOfShifts() {
              })),
       OfCape("local_shifts_add_up", "local shifts add up from token to token",
              "token 1, a local shift before it",
-             OfLocalShifts([](const Shifts& right, double before, size_t n) {
-               return right[n] + before;
-             })),
+             OfLocalShifts(
+                 [](const Shifts& right, double before, size_t n) { return right[n] + before; })),
   };
 }
 

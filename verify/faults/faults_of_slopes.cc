@@ -34,7 +34,9 @@ ChangeEvaluation OfSlopes(bool (*change)(const Params&, std::vector<double>&)) {
 int64_t PowerBelow(int64_t heads) {
   return static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(heads)));
 }
-bool IsPower(const Params& params) { return PowerBelow(params.TotalHeads()) == params.TotalHeads(); }
+bool IsPower(const Params& params) {
+  return PowerBelow(params.TotalHeads()) == params.TotalHeads();
+}
 
 // 2^(-max_bias step / of) of every head; `step` of its index in the model.
 template <class Step>
@@ -129,9 +131,8 @@ bool MovedBy(const Question& question, std::vector<double>& bias) {
   }
   const ExactTensor* given = question.inputs.Find("slopes");
   const std::vector<double> slopes =
-      given != nullptr
-          ? given->values
-          : EquationValues(question.scheme, "slopes", {}, {params->attention.heads});
+      given != nullptr ? given->values
+                       : EquationValues(question.scheme, "slopes", {}, {params->attention.heads});
   const size_t of_head = bias.size() / slopes.size();
   for (size_t i = 0; i < bias.size(); ++i) bias[i] += apart * slopes[i / of_head];
   return true;
@@ -147,8 +148,9 @@ bool TakeForm(Params& params) {
 }  // namespace
 
 std::vector<Fault> FaultsOfSlopes() {
-  const char* authors = "use the authors' slopes: those of the power of two below, then the odd "
-                        "powers of twice as many";
+  const char* authors =
+      "use the authors' slopes: those of the power of two below, then the odd "
+      "powers of twice as many";
   const char* uneven = "heads that are no power of two, 12";
   return {
       {.id = "heads_rounded_up",

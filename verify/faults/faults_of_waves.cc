@@ -80,13 +80,11 @@ bool SwapSinesAndCosines(const Question& question, std::vector<double>& rows) {
 
 bool PutInHalves(const Question& question, std::vector<double>& rows) {
   const auto* waves = std::get_if<Waves>(&question.scheme);
-  const bool interleaved =
-      (waves != nullptr && waves->layout == sinusoidal::Layout::interleaved) ||
-      std::holds_alternative<cape::Params>(question.scheme);
+  const bool interleaved = (waves != nullptr && waves->layout == sinusoidal::Layout::interleaved) ||
+                           std::holds_alternative<cape::Params>(question.scheme);
   const int64_t width = WidthOf(question.scheme);
   if (!interleaved || width % 2 != 0 || width < 4) return false;
-  TakeChannels(rows, width,
-               [&](int64_t c) { return c % (width / 2) * 2 + c / (width / 2); });
+  TakeChannels(rows, width, [&](int64_t c) { return c % (width / 2) * 2 + c / (width / 2); });
   return true;
 }
 
@@ -96,7 +94,7 @@ double OfOwnFrequency(const Waves& params, const NamedInputs&, double position, 
   const double angle = (position + static_cast<double>(params.start)) * params.scale *
                        std::pow(params.base, -2 * static_cast<double>(channel) /
                                                  static_cast<double>(params.TwiceDenominator()));
-  return held.function == Wave::zero ? 0
+  return held.function == Wave::zero  ? 0
          : held.function == Wave::sin ? std::sin(angle)
                                       : std::cos(angle);
 }
@@ -112,9 +110,7 @@ ChangeResult OfSum(double (*sum)(double x, double row, double width)) {
   }};
 }
 
-bool IsInterleaved(const Waves& params) {
-  return params.layout == sinusoidal::Layout::interleaved;
-}
+bool IsInterleaved(const Waves& params) { return params.layout == sinusoidal::Layout::interleaved; }
 
 }  // namespace
 
@@ -136,8 +132,7 @@ std::vector<Fault> FaultsOfWaves() {
        .change = {ChangeFrequencies{[](const Scheme& scheme, FrequencySeries& series) {
          const auto* params = std::get_if<Waves>(&scheme);
          if (params == nullptr || params->TwiceDenominator() <= 2) return false;
-         SpreadOver(*params, static_cast<double>(params->TwiceDenominator() - 2),
-                    series.frequency);
+         SpreadOver(*params, static_cast<double>(params->TwiceDenominator() - 2), series.frequency);
          return true;
        }}},
        .links = {"https://github.com/hojonathanho/diffusion/issues/15"}},
@@ -146,8 +141,8 @@ std::vector<Fault> FaultsOfWaves() {
        .fix = "put the division in parentheses and use the true one: exp(k * (-ln(base) / D))",
        .shows = "position 1, wave 1",
        .change = OfWaves([](const Waves& params, std::vector<double>& frequency) {
-         const double step =
-             std::floor(-2 * std::log(params.base) / static_cast<double>(params.TwiceDenominator()));
+         const double step = std::floor(-2 * std::log(params.base) /
+                                        static_cast<double>(params.TwiceDenominator()));
          for (size_t k = 0; k < frequency.size(); ++k) {
            frequency[k] = params.scale * std::exp(static_cast<double>(k) * step);
          }
@@ -161,9 +156,9 @@ std::vector<Fault> FaultsOfWaves() {
          const bool row = (channel < 2 * waves) == (params.first_axis == sincos2d::FirstAxis::row);
          const int64_t index = row ? token / params.grid_w : token % params.grid_w;
          const double patches = static_cast<double>(row ? params.grid_h : params.grid_w);
-         const double scale = (params.base_size ? static_cast<double>(*params.base_size) / patches
-                                                : 1) /
-                              params.interpolation_scale;
+         const double scale =
+             (params.base_size ? static_cast<double>(*params.base_size) / patches : 1) /
+             params.interpolation_scale;
          const double step = std::floor(-std::log(params.base) / static_cast<double>(waves));
          const double angle = static_cast<double>(index) * scale *
                               std::exp(static_cast<double>(channel % waves) * step);
