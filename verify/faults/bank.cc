@@ -9,9 +9,9 @@ namespace posgauge {
 std::span<const Fault> FaultBank() {
   static const std::vector<Fault> bank = [] {
     std::vector<Fault> all;
-    for (const auto part : {FaultsOfParameters, FaultsOfFrequencies, FaultsOfPositions,
-                            FaultsOfTables, FaultsOfRotations, FaultsOfWaves, FaultsOfRows,
-                            FaultsOfAttention, FaultsOfBiases, FaultsOfWindows}) {
+    for (const auto part : {FaultsOfParameters, FaultsOfFrequencies, FaultsOfSchedules,
+                            FaultsOfPositions, FaultsOfTables, FaultsOfRotations, FaultsOfWaves,
+                            FaultsOfRows, FaultsOfAttention, FaultsOfBiases, FaultsOfWindows}) {
       std::ranges::move(part(), std::back_inserter(all));
     }
     return all;

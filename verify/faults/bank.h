@@ -17,6 +17,7 @@ const Fault* FindFault(std::string_view id);
 // The parts of the bank, one a file.
 std::vector<Fault> FaultsOfParameters();   // of any scheme: read wrongly, ignored, exchanged
 std::vector<Fault> FaultsOfFrequencies();  // of rotations and waves
+std::vector<Fault> FaultsOfSchedules();    // of one scheme each
 std::vector<Fault> FaultsOfPositions();
 std::vector<Fault> FaultsOfTables();
 std::vector<Fault> FaultsOfRotations();

@@ -26,6 +26,16 @@ std::optional<Scheme> Understood(const Question& question, Staged& staged) {
   } catch (const ParameterError&) {
     return std::nullopt;
   }
+  // The tensors stay as they are.
+  if (IsRotary(scheme)) {
+    const Rotary &was = RotaryOf(question.scheme), &now = RotaryOf(scheme);
+    const bool widths = now.head_dim == was.head_dim &&
+                        (question.quantity.starts_with("rotate") || now.Pairs() == was.Pairs()) &&
+                        (question.inputs.Find("cos") == nullptr || now.Pairs() == was.Pairs());
+    if (!widths || AxesOf(scheme).count != AxesOf(question.scheme).count) return std::nullopt;
+  } else if (!ActsInAttention(scheme) && WidthOf(scheme) != WidthOf(question.scheme)) {
+    return std::nullopt;
+  }
   return scheme;
 }
 
@@ -234,7 +244,11 @@ std::optional<std::vector<double>> Replay(const Question& question,
   std::vector<double> values;
   try {
     if (IsRotary(*scheme)) {
-      values = ReplayRotation(question, *scheme, staged, noise);
+      const Question changed{*scheme, question.quantity, question.inputs, question.shape};
+      staged.At<ChangeEvaluation>([&](const ChangeEvaluation& change) {
+        return values.empty() && change.change(changed, values);
+      });
+      if (values.empty()) values = ReplayRotation(question, *scheme, staged, noise);
     } else if (!HasEquations(*scheme)) {
       values = ReplayWaves(question, *scheme, staged, noise);
     } else {
