@@ -45,9 +45,9 @@ const std::vector<std::pair<std::string, Settings>> kSchemes = {
     {"transformer_xl", {"model_width=8", "clamp_length=5"}},
     {"cope", {"num_positions=4"}},
     {"cope", {"num_positions=4", "causal=false", "placement=before_scale"}},
-    {"deberta", {"position_buckets=8", "max_position=32"}},
-    {"deberta", {"position_buckets=8", "max_position=32", "p2c_index=reversed"}},
-    {"swin", {"window_h=3", "window_w=5"}},
+    {"deberta", {"position_buckets=8", "max_position=33"}},
+    {"deberta", {"position_buckets=8", "max_position=33", "p2c_index=reversed"}},
+    {"swin", {"window_h=3", "window_w=4"}},
     {"swin2", {"window_h=3", "window_w=5", "mlp_width=3"}},
     {"swin2", {"window_h=3", "window_w=5", "mlp_width=3", "pretrained_h=6", "pretrained_w=7"}},
     {"xpos", {"rotary_dim=4", "scale_base=64"}},
@@ -60,6 +60,7 @@ const std::vector<std::pair<std::string, Settings>> kSchemes = {
     {"sinusoidal", {"width=8", "layout=halves", "start=3", "padding_index=5"}},
     {"sinusoidal", {"width=7", "layout=halves", "odd_width=zero", "frequency_shift=1"}},
     {"sinusoidal", {"width=7", "odd_width=extra_sine", "start=-2"}},
+    {"sinusoidal", {"width=7", "layout=halves", "odd_width=extra_sine"}},
     {"learned", {"width=4", "rows=60", "offset=2", "padding_index=4"}},
     {"learned", {"width=4", "rows=9", "beyond=zero", "offset=1"}},
     {"resampled", {"width=4", "grid_h=3", "grid_w=4", "target_h=5", "target_w=6"}},
@@ -68,13 +69,12 @@ const std::vector<std::pair<std::string, Settings>> kSchemes = {
     {"sincos2d", {"width=16", "grid_h=4", "grid_w=4", "base_size=7", "prefix=1"}},
     {"sincos2d", {"width=16", "grid_h=3", "grid_w=5", "first_axis=row"}},
     {"cape",
-     {"width=8", "length=60", "position_scale=0.5", "mean=3", "global_shift=1.5",
+     {"width=8", "length=60", "position_scale=0.5", "mean=3", "global_shift=1.25",
       "log_scale=0.25"}},
 };
 
 Scheme SchemeOf(const std::string& name, Settings settings) {
-  const Scheme any = ParseScheme(name, settings);
-  if (!ActsInAttention(any)) return any;
+  if (!ActsInAttention(ParseScheme(name, {}))) return ParseScheme(name, settings);
   const bool has_heads = std::ranges::any_of(
       settings, [](const std::string& setting) { return setting.starts_with("heads="); });
   settings.insert(settings.begin(), "head_dim=6");
@@ -178,6 +178,16 @@ std::optional<std::vector<double>> With(const Fault& fault, const Question& ques
   return Replay(question, faults);
 }
 
+// Of a question by its number.
+const std::vector<double>& Honest(size_t question) {
+  static const std::vector<std::vector<double>> honest = [] {
+    std::vector<std::vector<double>> all;
+    for (const Question& asked : Questions()) all.push_back(Replay(asked, {}).value());
+    return all;
+  }();
+  return honest[question];
+}
+
 double Largest(const std::vector<double>& values) {
   double largest = 0;
   for (const double value : values) {
@@ -234,38 +244,38 @@ TEST(fault_bank_equations, WithoutFaultsTheValuesAreThoseOfTheReference) {
       if (std::isinf(truth.values[i].high)) {
         EXPECT_EQ((*got)[i], truth.values[i].high);
       } else {
-        EXPECT_LE(std::fabs((*got)[i] - truth.values[i].high), limits[i].stored + truth.radii[i])
+        const DoubleDouble& right = truth.values[i];
+        EXPECT_LE(std::fabs((*got)[i] - right.high - right.low), limits[i].stored + truth.radii[i])
             << i;
       }
     }
   }
 }
 
-// More than what a result in binary32 rounds away.
-constexpr double kSeen = 0x1p-24;
+// Far more than binary64 rounds away, and what one rounding to binary32 within a sum leaves.
+constexpr double kSeen = 0x1p-30;
 
 TEST(fault_bank_equations, EveryFaultActsAndShowsSomewhere) {
   for (const Fault& fault : TheFaults()) {
     bool shows = false;
-    for (const Question& question : Questions()) {
-      const auto wrong = With(fault, question);
-      shows = shows || (wrong && Differ(*wrong, *Replay(question, {}), kSeen));
-      if (shows) break;
+    for (size_t i = 0; i < Questions().size() && !shows; ++i) {
+      const auto wrong = With(fault, Questions()[i]);
+      shows = wrong && Differ(*wrong, Honest(i), kSeen);
     }
     EXPECT_TRUE(shows) << fault.id;
   }
 }
 
-TEST(fault_bank_equations, NoTwoFaultsAreTheSame) {
-  // What each makes of every question, to three digits: enough to tell them apart.
+TEST(fault_bank_equations, NoTwoFaultsAreTheSameSlow) {
+  // What each makes of every question, to six digits: enough to tell them apart.
   std::map<std::string, std::string> seen;
   for (const Fault& fault : TheFaults()) {
     std::string effect;
     for (size_t i = 0; i < Questions().size(); ++i) {
       const auto wrong = With(fault, Questions()[i]);
-      if (!wrong || !Differ(*wrong, *Replay(Questions()[i], {}), kSeen)) continue;
+      if (!wrong || !Differ(*wrong, Honest(i), kSeen)) continue;
       effect += fmt::format("{}:", i);
-      for (const double value : *wrong) effect += fmt::format("{:.3g} ", value);
+      for (const double value : *wrong) effect += fmt::format("{:.6g} ", value);
     }
     const auto [found, added] = seen.emplace(effect, fault.id);
     EXPECT_TRUE(added) << fault.id << " is " << found->second;
@@ -280,7 +290,6 @@ const std::vector<std::pair<std::string, std::string>> kPorted = {
     {"sines_and_cosines_swapped", "sin_and_cos_swapped"},
     {"sines_and_cosines_swapped", "cosines_first"},
     {"added_twice", "added_twice"},
-    {"embedding_clamped", "clamps"},
     {"waves_in_halves", "halves"},
     {"row_behind", "row_behind"},
     {"patches_column_major", "column_major"},
@@ -394,14 +403,15 @@ std::optional<std::vector<double>> FromKernel(const std::string& fault, const Qu
       .Values();
 }
 
-TEST(fault_bank_equations, PortedFaultsDoWhatTheKernelsOfTheTestsDo) {
+TEST(fault_bank_equations, PortedFaultsDoWhatTheKernelsOfTheTestsDoSlow) {
   for (const auto& [id, kernel] : kPorted) {
     const auto fault = std::ranges::find(TheFaults(), id, &Fault::id);
     ASSERT_NE(fault, TheFaults().end()) << id;
     size_t compared = 0;
-    for (const Question& question : Questions()) {
+    for (size_t i = 0; i < Questions().size(); ++i) {
+      const Question& question = Questions()[i];
       const auto replayed = With(*fault, question);
-      if (!replayed || !Differ(*replayed, *Replay(question, {}), kSeen)) continue;
+      if (!replayed || !Differ(*replayed, Honest(i), kSeen)) continue;
       const auto got = FromKernel(kernel, question);
       if (!got) continue;
       ++compared;
