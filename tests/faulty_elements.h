@@ -13,28 +13,13 @@
 #include "numbered_runs.h"
 #include "posgauge/reference/named_inputs.h"
 #include "posgauge/schemes/base/scalars.h"
+#include "posgauge/verify/faults/fault.h"
 #include "tensor_view.h"
 
 namespace posgauge {
 
 // Kernels that are wrong element by element: from a function of one element of a bias, of scores or
 // of buckets, kernels in every dtype.
-
-/// One element of a call.
-struct ElementPlace {
-  const Scheme* scheme;
-  const NamedInputs* inputs;
-  int64_t head, query_index, key_index;
-
-  template <class Params>
-  const Params& Of() const {
-    return std::get<Params>(*scheme);
-  }
-  double Query() const { return (*inputs)["query_positions"].At(query_index); }
-  double Key() const { return (*inputs)["key_positions"].At(key_index); }
-  double Distance() const { return std::fabs(Query() - Key()); }
-  double Weight(const char* name) const { return (*inputs)[name].At(head); }
-};
 
 /// Of one scheme and quantity: its equation with one thing wrong.
 struct ElementFault {

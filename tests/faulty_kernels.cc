@@ -100,7 +100,7 @@ enum Is : size_t {
   kCount
 };
 
-constexpr std::array<Fault, kCount> kFaults = {{
+constexpr std::array<KernelFault, kCount> kFaults = {{
     {"honest", "none"},
     {"base_bit", "one bit of the base is flipped"},
     {"frequency_bit", "one bit of one frequency is flipped"},
@@ -826,7 +826,7 @@ struct Library {
 
 }  // namespace
 
-std::span<const Fault> Faults() { return std::span(kFaults).subspan(1); }
+std::span<const KernelFault> KernelFaults() { return std::span(kFaults).subspan(1); }
 
 std::span<const posgauge_kernel> FaultyKernels() {
   static const Library library;

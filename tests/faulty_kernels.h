@@ -9,13 +9,13 @@
 namespace posgauge {
 
 /// A named way to be wrong.
-struct Fault {
+struct KernelFault {
   std::string_view name;  // "sin_sign"
   std::string_view what;  // "sin is negated"
 };
 
 /// All of them.
-std::span<const Fault> Faults();
+std::span<const KernelFault> KernelFaults();
 
 /// Plain scalar kernels through the C interface, each in f64, f32, bf16 and f16:
 ///

@@ -63,6 +63,12 @@ void TakeChannels(std::vector<double>& rows, int64_t width,
 
 bool SwapSinesAndCosines(const Question& question, std::vector<double>& rows) {
   if (!HasWaves(question.scheme)) return false;
+  const auto* waves = std::get_if<Waves>(&question.scheme);
+  // A sine without its cosine has nothing to change places with.
+  if (waves != nullptr && waves->width % 2 == 1 &&
+      waves->odd_width == sinusoidal::OddWidth::extra_sine) {
+    return false;
+  }
   const int64_t width = WidthOf(question.scheme);
   TakeChannels(rows, width, [&](int64_t channel) {
     const Channel held = HeldBy(question.scheme, channel);
@@ -254,26 +260,6 @@ std::vector<Fault> FaultsOfWaves() {
          *params.padding_index += params.offset;
          return true;
        })}},
-      {.id = "odd_channel_filled",
-       .cause = "of an odd width the last channel holds another sine, where it should be zero",
-       .fix = "leave the last channel zero, with (width - 1)/2 frequencies",
-       .shows = "an odd width, position 1",
-       .change = Of<Waves>([](Waves& params) {
-         if (params.odd_width != sinusoidal::OddWidth::zero || params.width % 2 == 0) return false;
-         params.odd_width = sinusoidal::OddWidth::extra_sine;
-         return true;
-       })},
-      {.id = "odd_channel_dropped",
-       .cause = "of an odd width the last sine is left out",
-       .fix = "make (width + 1)/2 frequencies and cut the last cosine",
-       .shows = "an odd width, position 1",
-       .change = Of<Waves>([](Waves& params) {
-         if (params.odd_width != sinusoidal::OddWidth::extra_sine || params.width % 2 == 0) {
-           return false;
-         }
-         params.odd_width = sinusoidal::OddWidth::zero;
-         return true;
-       })},
       {.id = "added_twice",
        .cause = "rows are added twice",
        .fix = "add them once: in the embedding or in the first layer, not in both",

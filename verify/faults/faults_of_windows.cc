@@ -61,13 +61,6 @@ double RadixOf(const Place& at) {
 int64_t SideAlone(const Window& window) { return window.w; }
 int64_t HeightTwice(const Window& window) { return 2 * window.h - 1; }
 int64_t OneMore(const Window& window) { return 2 * window.w; }
-// By what the tokens' places are, not only by how far they are apart.
-double ByPlaces(const Place& at) {
-  const Window& window = at.Of<swin::Params>().window;
-  const int64_t number =
-      static_cast<int64_t>(at.Query()) - static_cast<int64_t>(at.Key()) + window.Tokens() - 1;
-  return static_cast<double>(std::clamp(number, int64_t{0}, window.Offsets() - 1));
-}
 double OffsetLow(const Place& at) {
   const Window& window = at.Of<swin::Params>().window;
   return std::max(OffsetNumber(window, ApartOf(at, window.w)) - 1, 0.0);
@@ -203,14 +196,9 @@ std::vector<Fault> FaultsOfWindows() {
       "that different offsets share an entry",
       "two rows");
   side.links = {"https://github.com/282857341/nnFormer/pull/88",
-                "https://github.com/282857341/nnFormer/issues/8"};
-  side.kinds = {"SWIN_3D_RADIX"};
-  Fault places = OfOffset<ByPlaces>("offsets_by_place",
-                                    "entries go by the difference of the tokens' numbers, so that "
-                                    "equal offsets have different ones or different ones the same",
-                                    "two rows");
-  places.links = {"https://github.com/LitingLin/SwinTrack/issues/25"};
-  places.kinds = {"SWIN_CONCAT"};
+                "https://github.com/282857341/nnFormer/issues/8",
+                "https://github.com/LitingLin/SwinTrack/issues/25"};
+  side.kinds = {"SWIN_3D_RADIX", "SWIN_CONCAT"};
   std::vector<Fault> faults = FaultsOfDisentangled();
   Append(
       faults,
@@ -227,7 +215,6 @@ std::vector<Fault> FaultsOfWindows() {
           std::move(side),
           OfOffset<RadixOf<OneMore>>("offsets_radix_long",
                                      "a row of offsets is taken to have 2w entries", "two rows"),
-          std::move(places),
           OfOffset<OffsetLow>("offsets_one_low", "the entry before the offset's own is read",
                               "any token"),
           OfNetwork("sigmoid_missing", SigmoidMissing, "the network's output has no sigmoid",
