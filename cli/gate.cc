@@ -23,6 +23,7 @@
 #include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
+#include "posgauge/cli/named_cause.h"
 #include "posgauge/cli/scheme_options.h"
 #include "posgauge/cli/usual_rules.h"
 #include "posgauge/verify/check.h"
@@ -199,6 +200,7 @@ class Gate {
     std::vector<KernelCheck> checks = CheckKernels(subjects, plan);
     std::vector<KernelResult> results;
     for (size_t i = 0; i < subjects.size(); ++i) {
+      NameCause(subjects[i], plan, checks[i]);
       AddUsualRules(subjects[i], plan, checks[i].keeps_contract);
       Progress(fmt::format("layers {}: laws of {}, {} of {}", group.kind, serving[i]->name, i + 1,
                            subjects.size()));

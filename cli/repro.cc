@@ -9,6 +9,7 @@
 #include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
+#include "posgauge/cli/named_cause.h"
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/report.h"
 #include "posgauge/verify/repro.h"
@@ -43,7 +44,8 @@ int Execute(const Options& options) {
   const CheckPlan plan{id.Positions(), id.heads, id.seed, options.budget.spacings};
   std::optional<Verdict> verdict;
   if (id.check == "contract" || id.check == "adequate") {
-    const KernelCheck check = CheckKernels({*subject}, plan).front();
+    KernelCheck check = CheckKernels({*subject}, plan).front();
+    NameCause(*subject, plan, check);
     verdict = id.check == "contract" ? check.keeps_contract : check.adequate;
   } else if (id.check.starts_with(kGoldenCheck)) {
     for (Verdict& golden : GoldenVectors(options.golden).Check(*subject)) {

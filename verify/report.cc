@@ -1,5 +1,6 @@
 #include "posgauge/verify/report.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "posgauge/schemes/base/error.h"
@@ -21,6 +22,18 @@ nlohmann::ordered_json ToJson(const Witness& witness) {
           {"use", Finite(witness.use)}};
 }
 
+nlohmann::ordered_json ToJson(const Cause& cause) {
+  return {{"fault", cause.id},
+          {"what", cause.what},
+          {"fix", cause.fix},
+          {"share", cause.share},
+          {"shows_from", cause.shows_from < 0 ? nullptr : Finite(cause.shows_from)},
+          {"twins", cause.twins},
+          {"runner_up", cause.runner_up},
+          {"runner_up_share", cause.runner_up_share},
+          {"links", cause.links}};
+}
+
 nlohmann::ordered_json ToJson(const Verdict& verdict) {
   nlohmann::ordered_json json = {
       {"check", verdict.check},
@@ -34,10 +47,12 @@ nlohmann::ordered_json ToJson(const Verdict& verdict) {
       {"use", {{"max", Finite(verdict.use.max())}, {"p99_9", Finite(verdict.use.Quantile(0.999))}}},
       {"first_failure", nullptr},
       {"worst", nullptr},
+      {"cause", nullptr},
       {"repro", verdict.repro}};
   if (verdict.failure) json["failure"] = std::string(VariantName(*verdict.failure));
   if (verdict.first_failure) json["first_failure"] = ToJson(*verdict.first_failure);
   if (verdict.worst) json["worst"] = ToJson(*verdict.worst);
+  if (verdict.cause) json["cause"] = ToJson(*verdict.cause);
   return json;
 }
 
@@ -75,6 +90,30 @@ std::string Describe(std::string_view title, const Witness& witness) {
                      witness.where, witness.got, witness.want, use);
 }
 
+std::string Describe(const Cause& cause) {
+  std::string text = fmt::format("  cause                  {}\n", cause.what);
+  text +=
+      fmt::format("    {}, explains {:.3g} % of the values that tell", cause.id, 100 * cause.share);
+  if (cause.shows_from >= 0) text += fmt::format(", shows from position {}", cause.shows_from);
+  text += "\n";
+  if (!cause.twins.empty()) {
+    constexpr size_t kMost = 6;
+    const size_t shown = std::min(kMost, cause.twins.size());
+    text += fmt::format(
+        "    these inputs cannot tell it from {}{}\n",
+        fmt::join(cause.twins.begin(), cause.twins.begin() + static_cast<std::ptrdiff_t>(shown),
+                  ", "),
+        shown < cause.twins.size() ? fmt::format(" and {} more", cause.twins.size() - shown) : "");
+  }
+  if (!cause.runner_up.empty()) {
+    text +=
+        fmt::format("    next best: {}, {:.3g} %\n", cause.runner_up, 100 * cause.runner_up_share);
+  }
+  text += fmt::format("  fix                    {}\n", cause.fix);
+  for (const std::string& link : cause.links) text += fmt::format("    seen in {}\n", link);
+  return text;
+}
+
 }  // namespace
 
 std::string FailureText(const Verdict& verdict) {
@@ -82,6 +121,7 @@ std::string FailureText(const Verdict& verdict) {
       "FAIL {}  {}{}\n  claim: {}\n", verdict.check, verdict.subject,
       verdict.failure ? fmt::format("  {}", VariantName(*verdict.failure)) : "", verdict.claim);
   if (!verdict.note.empty()) text += fmt::format("  note: {}\n", verdict.note);
+  if (verdict.cause) text += Describe(*verdict.cause);
   if (verdict.first_failure) text += Describe("first failing", *verdict.first_failure);
   if (verdict.worst &&
       (!verdict.first_failure || verdict.worst->position != verdict.first_failure->position ||

@@ -47,6 +47,18 @@ struct Witness {
   bool positioned = true;  // false where no position is meant: a frequency
 };
 
+/// What is wrong with a kernel, by name (verify/faults/diagnosis.h).
+struct Cause {
+  std::string id;                  // "frequency_bf16", or two: "sin_sign + base_ignored"
+  std::string what, fix;           // one line each
+  double share = 0;                // of the values that tell, those that it explains
+  double shows_from = -1;          // tokens, among the positions asked; -1 where none shows it
+  std::vector<std::string> twins;  // ids that the inputs cannot tell from it
+  std::string runner_up;           // the next best id
+  double runner_up_share = 0;
+  std::vector<std::string> links;  // public reports of the same
+};
+
 struct Verdict {
   std::string check;    // "absolute", "relative_invariance"
   std::string claim;    // one sentence: what holds if it passes
@@ -56,7 +68,8 @@ struct Verdict {
   std::optional<Failure> failure;  // where the kernel failed and no value did
   Statistics use;                  // error / bound over all values
   std::optional<Witness> first_failure, worst;
-  std::string repro;  // identifier for `posgauge repro`
+  std::optional<Cause> cause;  // of a failure, where one of the known faults explains it
+  std::string repro;           // identifier for `posgauge repro`
 
   /// Of another verdict on the same check its failure, with the note, if it is the graver one.
   void TakeGraver(const Verdict& more) {

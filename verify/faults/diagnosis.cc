@@ -35,10 +35,13 @@ double Use(double answer, double replayed, double limit) {
   return std::isfinite(error) && limit > 0 ? error / limit : HUGE_VAL;
 }
 
-double Cost(double use) {
-  constexpr double kWorst = 0x1p20;  // what is far off is far off
-  return std::log2(1 + std::pow(std::min(use, kWorst), 2));
-}
+// What is far off is far off.
+constexpr double kWorst = 0x1p20;
+
+double Cost(double use) { return std::log2(1 + std::pow(std::min(use, kWorst), 2)); }
+
+// Of what no honest kernel answers alone.
+double ExcessCost(double use) { return std::log2(std::clamp(use, 1.0, kWorst)); }
 
 using Values = std::vector<double>;
 
@@ -64,6 +67,7 @@ std::optional<Values> ReplayAll(const std::vector<Evidence>& evidence,
 
 struct Hypothesis {
   Explanation explanation;
+  double excess = 0;  // sum of log2(error/bound) beyond the bound
   Values values;
 };
 
@@ -86,6 +90,7 @@ class Ranking {
   }
   bool IsKnown() const { return honest_.size() == answer_.size() && !answer_.empty(); }
   double HonestMisfit() const { return Misfit(honest_); }
+  double HonestExcess() const { return Excess(honest_); }
 
   // Nothing where it makes no difference on this evidence.
   std::optional<Hypothesis> Try(std::vector<const Fault*> faults) const {
@@ -101,7 +106,8 @@ class Ranking {
     }
     if (telling == 0) return std::nullopt;
     const double share = static_cast<double>(fitting) / static_cast<double>(telling);
-    return Hypothesis{{std::move(faults), share, Misfit(*values)}, *std::move(values)};
+    return Hypothesis{
+        {std::move(faults), share, Misfit(*values)}, Excess(*values), *std::move(values)};
   }
 
   // Whether no value tells two hypotheses apart.
@@ -129,6 +135,14 @@ class Ranking {
     return sum / static_cast<double>(answer_.size());
   }
 
+  double Excess(const Values& values) const {
+    double sum = 0;
+    for (size_t i = 0; i < answer_.size(); ++i) {
+      sum += ExcessCost(Use(answer_[i], values[i], limits_[i]));
+    }
+    return sum;
+  }
+
   const std::vector<Evidence>& evidence_;
   Values answer_, limits_, positions_, honest_;
 };
@@ -154,7 +168,7 @@ Diagnosis Diagnose(const std::vector<Evidence>& evidence) {
   std::vector<Hypothesis> hypotheses;
   const auto explains = [&](const Hypothesis& hypothesis) {
     return hypothesis.explanation.share >= kFits &&
-           hypothesis.explanation.misfit <= kBetter * diagnosis.honest_misfit;
+           hypothesis.excess <= kBetter * ranking.HonestExcess();
   };
   for (const Fault& fault : FaultBank()) {
     if (auto tried = ranking.Try({&fault})) hypotheses.push_back(*std::move(tried));

@@ -154,7 +154,9 @@ std::vector<Fault> FaultsOfParameters() {
   std::vector<Fault> faults;
   std::set<std::string> seen;
   for (const SchemeInfo& scheme : AllSchemes()) {
-    for (const FieldInfo& field : scheme.fields) {
+    for (FieldInfo field : scheme.fields) {
+      // The third pairing is of one scheme's vision models.
+      if (field.name == "pairing") field.choices = {"half", "interleaved"};
       if (kShapes.contains(field.name) || !seen.insert(field.name).second) continue;
       if (field.type.starts_with("list")) {
         faults.push_back(Ignored(field, ""));
@@ -195,6 +197,7 @@ std::vector<Fault> FaultsOfParameters() {
   }
   for (const Report& report : kReports) {
     const auto fault = std::ranges::find(faults, report.id, &Fault::id);
+    Require(fault != faults.end(), "no fault {}, of which there are reports", report.id);
     if (std::ranges::find(fault->kinds, report.kind) == fault->kinds.end()) {
       fault->kinds.emplace_back(report.kind);
     }
