@@ -91,14 +91,15 @@ def rotate(scheme, positions, x, T):
     u, subnormal = unit(T), float(np.finfo(T).smallest_subnormal)
     with np.errstate(invalid="ignore", over="ignore"):
         size = np.abs(x)
-        bound = u * size + subnormal
+        bound = np.where(size > 0, u * size + subnormal, 0)
         first, second = schemes.pairs(scheme)
         pair = np.hypot(x[..., first], x[..., second])
         off = table(scheme, positions, T)[:, None, :] * pair
         magnitude_size = schemes.magnitude(scheme)[0]
         for channels in (first, second):
             size[..., channels] = magnitude_size * pair
-            bound[..., channels] = off + PAYS * 3 * u * magnitude_size * pair + 4 * subnormal
+            bound[..., channels] = np.where(
+                pair > 0, off + PAYS * 3 * u * magnitude_size * pair + 4 * subnormal, 0)
     return bound, size
 
 

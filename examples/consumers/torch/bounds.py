@@ -99,4 +99,4 @@ def rotate(config, positions, x, compute, dtype):
     relative = of_channels(config, table(config, positions, compute, dtype))
     relative = relative / rotary.attention_scaling(config) + PAYS * 3 * unit(dtype)
     subnormal = torch.finfo(dtype).tiny * torch.finfo(dtype).eps
-    return relative * size + 4 * subnormal
+    return torch.where(size > 0, relative * size + 4 * subnormal, torch.zeros_like(size))

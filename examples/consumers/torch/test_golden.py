@@ -69,7 +69,8 @@ def answers(case, compute, dtype):
         source = torch.zeros_like(given[..., turning], requires_grad=True)
         turned = rotary.apply_rotary_pos_emb(source, cos, sin, config["pairing"])
         result[..., turning], = torch.autograd.grad(turned, source, given[..., turning])
-    size, off = x.abs(), x.abs() * bounds.unit(dtype) + torch.finfo(dtype).tiny
+    size = x.abs()
+    off = size * bounds.unit(dtype) + torch.finfo(dtype).tiny * (size > 0)
     size[..., turning] = bounds.pair_sizes(config, x[..., turning])
     off[..., turning] = bounds.rotate(config, positions, x[..., turning], compute, dtype)
     return {"out": (result, off, size)}
