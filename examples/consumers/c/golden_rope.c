@@ -8,10 +8,10 @@
 //
 //   u = 2^-24; every operation rounds by u of its result, the C library's powf, cosf and sinf are
 //   within 1 ulp, hence 2u.
-//   frequency  base^(-2i/d): the quotient's u becomes (2i/d) ln(base) u in the power; 2u the power
-//   angle      |p f| (relative error of f + u of the position + u of the product)
-//   cos, sin   slope at most 1, then 2u
-//   rotation   a pair (a, b) moves by hypot(a, b) times the angle's error; what rounds x, cos, sin,
+//   frequency  base^(-2i/d), negative if clockwise: the quotient's u becomes (2i/d) ln(base) u in
+//   the power; 2u the power angle      |p f| (relative error of f + u of the position + u of the
+//   product) cos, sin   slope at most 1, then 2u rotation   a pair (a, b) moves by hypot(a, b)
+//   times the angle's error; what rounds x, cos, sin,
 //              products and the sum counts (2 + 1 + 1 + 1) u hypot(a, b)
 //
 // times 1.01, which pays for products of errors. A value whose bound is wider than a tenth of its
@@ -45,13 +45,13 @@ static void Pair(const Scheme* s, int64_t i, int64_t* first, int64_t* second) {
 // ---- What is tested: put your own here. ----
 
 static float Frequency(const Scheme* s, int64_t i) {
-  return powf(s->base, -(float)(2 * i) / (float)s->rotary_dim);
+  return s->sign * powf(s->base, -(float)(2 * i) / (float)s->rotary_dim);
 }
 
 static void CosSin(const Scheme* s, float position, int64_t i, float* cosine, float* sine) {
   const float angle = position * Frequency(s, i);
   *cosine = cosf(angle);
-  *sine = s->sign * sinf(angle);
+  *sine = sinf(angle);
 }
 
 static void Rotate(const Scheme* s, float position, float direction, const float* x, float* out) {
@@ -120,7 +120,7 @@ static void TestFrequencies(Report* report, const Scheme* s, const Payload* payl
   double* stored = Tensor(payload, id, "frequencies.f64", 8, &count);
   for (size_t i = 0; stored && i < count; ++i) {
     Compare(report, "frequencies", i, "no position", Frequency(s, (int64_t)i), stored[i],
-            kPays * FrequencyError(s, (int64_t)i) * stored[i], stored[i]);
+            kPays * FrequencyError(s, (int64_t)i) * fabs(stored[i]), fabs(stored[i]));
   }
   free(stored);
 }

@@ -50,12 +50,12 @@ func (s *Scheme) sign() float64 {
 	return sign
 }
 
-// frequency is base^(-2i/d), divided by linear's factor, with its relative error: the exponent's argument
+// frequency is base^(-2i/d), divided by linear's factor, negative where the rotation is clockwise, with its relative error: the exponent's argument
 // y = (2i/d) ln(base) carries a quotient, a logarithm and a product, y times 2 + 2n roundings in all; then
 // the exponential, and the factor's quotient.
 func (s *Scheme) frequency(i int) (value, relative float64) {
 	y := float64(2*i) / float64(s.RotaryDim) * math.Log(s.Base)
-	value, relative = math.Exp(-y), (y*(2+2*libraryUlps)+2*libraryUlps)*u
+	value, relative = s.sign()*math.Exp(-y), (y*(2+2*libraryUlps)+2*libraryUlps)*u
 	if s.Factor != nil {
 		value, relative = value / *s.Factor, relative+u
 	}
@@ -67,7 +67,7 @@ func (s *Scheme) frequency(i int) (value, relative float64) {
 func (s *Scheme) cosSin(position float64, i int) (cos, sin, off, rounding float64) {
 	frequency, relative := s.frequency(i)
 	angle := position * frequency
-	cos, sin = math.Cos(angle), s.sign()*math.Sin(angle)
+	cos, sin = math.Cos(angle), math.Sin(angle)
 	return cos, sin, pays * math.Abs(angle) * (relative + u), 2 * libraryUlps * u
 }
 
@@ -101,7 +101,7 @@ func (s *Scheme) Answers(quantity string, inputs map[string][]float64) map[strin
 		values := make([]Value, pairs)
 		for i := range values {
 			value, relative := s.frequency(i)
-			values[i] = Value{value, relative * value, value}
+			values[i] = Value{value, relative * math.Abs(value), math.Abs(value)}
 		}
 		return map[string][]Value{"frequencies": values}
 	case "table":

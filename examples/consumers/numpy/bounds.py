@@ -78,7 +78,7 @@ def angles(positions, frequency, frequency_error, T):
 
 def table(scheme, positions, T):
     """Absolute. cos and sin have slope at most 1; then N ulps, the magnitude and its product."""
-    angle = angles(positions, schemes.frequencies(scheme, np.float64), frequencies(scheme, T), T)
+    angle = angles(positions, schemes.scaled_frequencies(scheme, np.float64), frequencies(scheme, T), T)
     size = schemes.magnitude(scheme)[0]
     return PAYS * size * (angle + (2 * N_ULP + 2) * unit(T) + magnitude())
 

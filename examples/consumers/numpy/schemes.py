@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 
-SIGN = -1 if os.environ.get("POSGAUGE_BREAK") else 1  # of every sine: a mistake to be found
+SIGN = -1 if os.environ.get("POSGAUGE_BREAK") else 1  # of angles and biases: a mistake to be found
 
 
 def pairs(scheme):
@@ -63,7 +63,8 @@ def unclamped_kept(scheme, plain, T):
     return (turns - T(low)) / (T(high) - T(low))
 
 
-def frequencies(scheme, T):
+def scaled_frequencies(scheme, T):
+    """Without the direction."""
     plain = plain_frequencies(scheme, T)
     if scheme["scheme"] == "linear":
         return plain / T(scheme["factor"])
@@ -72,6 +73,12 @@ def frequencies(scheme, T):
     kept = np.clip(unclamped_kept(scheme, plain, T), T(0), T(1))
     kept = kept * T(scheme.get("extrapolation_factor", 1))
     return plain / T(factor(scheme)) * (T(1) - kept) + plain * kept
+
+
+def frequencies(scheme, T):
+    """Radians per token, negative where the rotation is clockwise."""
+    sign = SIGN * (-1 if scheme["direction"] == "clockwise" else 1)
+    return T(sign) * scaled_frequencies(scheme, T)
 
 
 def magnitude(scheme):
@@ -102,8 +109,7 @@ def table(scheme, positions, T):
     """cos and sin, [tokens, pairs]."""
     angles = positions.astype(T)[:, None] * frequencies(scheme, T)
     size = T(magnitude(scheme)[0])
-    sign = SIGN * (-1 if scheme["direction"] == "clockwise" else 1)
-    return np.cos(angles) * size, np.sin(angles) * size * T(sign)
+    return np.cos(angles) * size, np.sin(angles) * size
 
 
 def rotate(scheme, positions, x, T, backward=False):

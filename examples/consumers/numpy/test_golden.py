@@ -27,7 +27,7 @@ def tearDownModule():
 def rotary(case, T):
     scheme, inputs = case.scheme, case.inputs
     if case.quantity == "frequencies":
-        exact = schemes.frequencies(scheme, np.float64)
+        exact = schemes.scaled_frequencies(scheme, np.float64)
         off = bounds.PAYS * bounds.frequencies(scheme, T) * exact
         return {"frequencies": (schemes.frequencies(scheme, T), off, exact)}
     if case.quantity == "magnitude":

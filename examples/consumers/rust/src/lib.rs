@@ -94,14 +94,15 @@ impl Scheme {
 
     // What is tested: put your own here.
 
-    /// base^(-2i/d).
+    /// base^(-2i/d), negative where the rotation is clockwise.
     pub fn frequency<R: Real>(&self, i: usize) -> R {
-        R::of(self.base).power(-(R::of(2.0 * i as f64) / R::of(self.rotary_dim as f64)))
+        R::of(self.sign)
+            * R::of(self.base).power(-(R::of(2.0 * i as f64) / R::of(self.rotary_dim as f64)))
     }
 
     pub fn cos_sin<R: Real>(&self, position: f64, i: usize) -> (R, R) {
         let angle = R::of(position) * self.frequency(i);
-        (angle.cosine(), R::of(self.sign) * angle.sine())
+        (angle.cosine(), angle.sine())
     }
 
     /// One row; direction -1 turns it back.
@@ -132,7 +133,7 @@ impl Scheme {
     /// Absolute: the angle is off by position times frequency times what the frequency, the position's
     /// conversion and the product are off by; cos and sin have slope at most 1 and round.
     pub fn cos_sin_error<R: Real>(&self, position: f64, i: usize) -> f64 {
-        let angle = position.abs() * self.frequency::<f64>(i);
+        let angle = position.abs() * self.frequency::<f64>(i).abs();
         angle * (self.frequency_error::<R>(i) + PAYS * 2.0 * R::UNIT) + PAYS * 2.0 * R::UNIT
     }
 

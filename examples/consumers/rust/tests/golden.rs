@@ -15,7 +15,7 @@ fn answers<R: Real>(scheme: &Scheme, case: &Case) -> Vec<(&'static str, Vec<Answ
     match case.quantity.as_str() {
         "frequencies" => {
             let one = |i| {
-                let exact = scheme.frequency::<f64>(i);
+                let exact = scheme.frequency::<f64>(i).abs();
                 (
                     scheme.frequency::<R>(i),
                     scheme.frequency_error::<R>(i) * exact,
