@@ -26,7 +26,7 @@ CONSUMERS = {
     "torch": (None, PYTHON, r"Ran (\d+) tests"),
     "c": (("cc", "-std=c99", "-pedantic-errors", "-Wall", "-Wextra", "-Werror", "-O2", "golden_rope.c",
            "-o", "golden_rope", "-lm"), ("./golden_rope",), r"# (\d+) passed"),
-    "node": (None, ("node", "--test"), r"# pass (\d+)"),
+    "node": (None, ("node", "--test"), r"[#ℹ] pass ([1-9]\d*)"),
     "go": (None, ("go", "test", "-count=1", "-v"), r"--- PASS: (TestGolden)"),
     "rust": (None, ("cargo", "test", "--offline", "--", "--nocapture"), r"ok\. ([1-9]\d*) passed"),
 }

@@ -1,3 +1,3 @@
 module posgauge.example/golden
 
-go 1.21
+go 1.18

@@ -50,9 +50,9 @@ func (s *Scheme) sign() float64 {
 	return sign
 }
 
-// frequency is base^(-2i/d), divided by linear's factor, negative where the rotation is clockwise, with its relative error: the exponent's argument
-// y = (2i/d) ln(base) carries a quotient, a logarithm and a product, y times 2 + 2n roundings in all; then
-// the exponential, and the factor's quotient.
+// frequency is base^(-2i/d), divided by linear's factor, negative where the rotation is clockwise, with its
+// relative error: the exponent's argument y = (2i/d) ln(base) carries a quotient, a logarithm and a product,
+// y times 2 + 2n roundings in all; then the exponential, and the factor's quotient.
 func (s *Scheme) frequency(i int) (value, relative float64) {
 	y := float64(2*i) / float64(s.RotaryDim) * math.Log(s.Base)
 	value, relative = s.sign()*math.Exp(-y), (y*(2+2*libraryUlps)+2*libraryUlps)*u

@@ -22,7 +22,8 @@ function tensors(payload) {
   const known = Object.entries(header).filter(([, tensor]) => tensor.dtype in READ);
   return Object.fromEntries(known.map(([name, { dtype, shape, data_offsets: [begin, end] }]) => {
     const [size, get] = READ[dtype];
-    const values = Array.from({ length: (end - begin) / size }, (_, i) => get(view, start + begin + i * size));
+    const values = Array.from({ length: (end - begin) / size },
+      (_, i) => get(view, start + begin + i * size));
     return [name, { shape, values }];
   }));
 }
@@ -39,7 +40,8 @@ export function cases(scheme) {
     }
     const all = Object.entries(tensors(payload));
     return manifest.cases.map(({ id, quantity, result, dtypes }) => ({
-      name: `${scheme}/${file.replace(/\.json$/, '')}/${id}`, scheme: manifest.scheme, quantity, result, dtypes,
+      name: `${scheme}/${file.replace(/\.json$/, '')}/${id}`,
+      scheme: manifest.scheme, quantity, result, dtypes,
       tensors: Object.fromEntries(all.filter(([name]) => name.startsWith(id + '/'))
         .map(([name, tensor]) => [name.slice(id.length + 1), tensor])),
     }));

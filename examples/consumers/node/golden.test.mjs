@@ -54,21 +54,23 @@ function roundsTo(value, bound, stored, distance, stored32) {
 
 function check(golden, dtype) {
   const [output, answers, place] = ANSWERS[golden.scheme.scheme][golden.quantity](golden);
-  const [stored, distance] = ['', '.distance'].map((part) => golden.tensors[`${output}.f64${part}`].values);
+  const [stored, distance] = ['', '.distance'].map(
+    (part) => golden.tensors[`${output}.f64${part}`].values);
   const stored32 = golden.tensors[`${output}.f32`]?.values;
   assert.equal(answers.length, stored.length, `${golden.name}: elements of ${output}`);
   return answers.flatMap(([value, bound], i) => {
     const holds = dtype === 'f64' ? within(value, bound, stored[i], distance[i])
                                   : roundsTo(value, bound, stored[i], distance[i], stored32[i]);
-    return holds ? [] : [`${golden.name}: ${output} ${dtype}, index ${i}, ${place(i)}: got ${value}, the real ` +
-                         `number is near ${stored[i]}, at most ${bound} from it is this arithmetic's`];
+    return holds ? [] : [`${golden.name}: ${output} ${dtype}, index ${i}, ${place(i)}: got ${value}, ` +
+                         `the real number is near ${stored[i]}, at most ${bound} from it is this arithmetic's`];
   });
 }
 
 for (const golden of ['alibi', 'sinusoidal'].flatMap(cases)) {
   const { scheme, quantity } = golden;
   const known = quantity in ANSWERS[scheme.scheme] && !scheme.before_scale;
-  const skip = known ? golden.result === 'acceptable' && 'of a named dialect' : `not computed here: ${quantity}`;
+  const skip = known ? golden.result === 'acceptable' && 'of a named dialect'
+                     : `not computed here: ${quantity}`;
   for (const dtype of ['f64', 'f32']) {
     // Wrong answers are to be refused in f64; float32 may hide what is wrong with them.
     if (!golden.dtypes.includes(dtype) || (golden.result === 'invalid' && dtype === 'f32')) continue;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Json {
     Null,
     Bool(bool),
@@ -82,7 +82,7 @@ impl Reader<'_> {
     }
 
     fn space(&mut self) {
-        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+        while matches!(self.text.get(self.at), Some(c) if c.is_ascii_whitespace()) {
             self.at += 1;
         }
     }
@@ -106,7 +106,7 @@ impl Reader<'_> {
     fn string(&mut self) -> Result<String, String> {
         self.demand(b'"')?;
         let start = self.at;
-        while self.text.get(self.at).is_some_and(|&c| c != b'"') {
+        while matches!(self.text.get(self.at), Some(c) if *c != b'"') {
             self.at += if self.text[self.at] == b'\\' { 2 } else { 1 };
         }
         let text = self

@@ -107,8 +107,8 @@ fn check<R: Real>(quantity: &str) {
                         let place = |p: &Vec<f64>| p[i / (values.len() / p.len())].to_string();
                         let position = case.tensors.get("positions").map_or("none".into(), place);
                         wrong = Some(format!(
-                            "{}: {output} {}, index {i}, position {position}: got {:e}, the real number is near \
-                             {stored:e}, at most {bound:e} from it is this arithmetic's",
+                            "{}: {output} {}, index {i}, position {position}: got {:e}, the real \
+                             number is near {stored:e}, at most {bound:e} from it is this arithmetic's",
                             case.name, R::NAME, result.wide()
                         ));
                     }
