@@ -1,0 +1,3 @@
+module posgauge.example/golden
+
+go 1.18
