@@ -35,6 +35,12 @@ std::optional<int64_t> FirstOtherBucket(const Scheme& scheme, const Scheme& read
 
 }  // namespace
 
+bool DialectErrors::AreNone() const {
+  const bool same = std::ranges::all_of(
+      at, [](const DialectError& error) { return error.angle == 0 && error.norm == 0; });
+  return same && logits == 1 && !first_other_bucket;
+}
+
 DialectErrors ErrorsOf(const Scheme& scheme, const Scheme& reading,
                        const std::vector<int64_t>& positions) {
   Validate(reading);
@@ -67,16 +73,19 @@ DialectErrors ErrorsOf(const Scheme& scheme, const Scheme& reading,
 }
 
 std::vector<int64_t> TellingPositions(const Scheme& scheme, int64_t count) {
-  std::set<int64_t> positions = {1, 128, std::max(count - 1, int64_t{1})};
+  const int64_t last = std::max(count - 1, int64_t{1});
+  std::set<int64_t> positions = {1, 128, last};
   std::visit(
       [&]<class Params>(const Params& params) {
-        if constexpr (requires { params.original_length; })
+        if constexpr (requires { params.original_length; }) {
           positions.insert(params.original_length);
+        }
         if constexpr (requires { params.trained_length; }) {
-          if (params.trained_length) positions.insert(*params.trained_length);
+          positions.insert(params.trained_length.value_or(last));
         }
       },
       scheme);
+  positions.erase(positions.upper_bound(last), positions.end());
   return {positions.begin(), positions.end()};
 }
 

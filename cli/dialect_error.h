@@ -20,6 +20,9 @@ struct DialectErrors {
   std::vector<DialectError> at;               // of rotations
   double logits = 1;                          // factor on the logits besides those of q and k
   std::optional<int64_t> first_other_bucket;  // of t5: the distance from which buckets differ
+
+  /// Whether the two readings come to the same.
+  bool AreNone() const;
 };
 
 /// By the proven frequencies and magnitudes of both; of several axes for a token of text, whose
@@ -28,8 +31,8 @@ struct DialectErrors {
 DialectErrors ErrorsOf(const Scheme& scheme, const Scheme& reading,
                        const std::vector<int64_t>& positions);
 
-/// 1, 128, the trained length if the scheme has one, and the last of `count` positions; ascending,
-/// each once.
+/// 1, 128, the trained length if the scheme has one and it is among them, and the last of `count`
+/// positions; ascending, each once.
 std::vector<int64_t> TellingPositions(const Scheme& scheme, int64_t count);
 
 }  // namespace posgauge::cli

@@ -29,9 +29,6 @@ using namespace dialect;
 
 // id, framework, version, scheme, parameter, reads, when, link, applies, read.
 constexpr auto kDialects = std::to_array<Dialect>({
-    {"ramp_over", "papers", "arXiv:2309.00071, eqs. 17-18", "yarn", "ramp",
-     "linear in turns over the original length; code, the authors' too, has it linear in the pair",
-     "every yarn config", kPaper, Always, PaperRamp},
     {"truncate", "mlx", "mlx-lm d78bf58e", "yarn", "truncate", "rounds the ramp's ends always",
      "truncate is false", kMlxLm, TruncateFalse, Truncated},
     {"truncate", "llama.cpp", "ggml d99724f2", "yarn", "truncate", "rounds the ramp's ends always",
@@ -82,6 +79,9 @@ constexpr auto kDialects = std::to_array<Dialect>({
      "multiplies by 0.1 ln s + 1 in the kernel whenever YaRN is on: rotating a cached key again "
      "multiplies it again unless that is divided out before",
      "every yarn config", kGgml, Always, nullptr},
+    {"ramp_over", "papers", "arXiv:2309.00071, eqs. 17-18", "yarn", "ramp",
+     "linear in turns over the original length; code, the authors' too, has it linear in the pair",
+     "every yarn config", kPaper, Always, PaperRamp},
     {"imrope_tail", "llama.cpp", "ggml d99724f2", "mrope", "section",
      "turns pairs beyond the sections' pattern by a fourth position, 0 for text: they stand still",
      "interleaved sections that leave pairs to time", kGgml, InterleavedTail, FourthAxis},

@@ -36,7 +36,7 @@ struct Dialect {
 /// Bumped with every change of the table.
 inline constexpr int kDialectTableVersion = 1;
 
-/// All rows, those first that change the most.
+/// All rows; of each scheme those of frequencies first, then of magnitudes, papers last.
 std::span<const Dialect> Dialects();
 
 /// Frameworks whose sources were read, with rows or without, in alphabetical order, papers last.

@@ -30,6 +30,11 @@ struct Difference {
   DialectErrors errors;
 };
 
+// Whether it is known, or may be, that something else comes of it.
+bool Differs(const Difference& difference) {
+  return !difference.reading || !difference.errors.AreNone();
+}
+
 // One kind of layers.
 struct KindDialects {
   const LayerGroup* group;
@@ -69,12 +74,13 @@ KindDialects DialectsOf(const Options& options, const ModelConfig& model, const 
       kind.differences.push_back({&dialect, reading, ErrorsOf(group.scheme, reading, positions)});
     }
   }
-  // What can be computed comes first.
-  std::ranges::stable_partition(kind.differences,
-                                [](const auto& each) { return each.reading.has_value(); });
+  // What has an effect comes first, then what cannot be computed.
+  std::ranges::stable_sort(kind.differences, {}, [](const Difference& difference) {
+    return !difference.reading ? 1 : difference.errors.AreNone() ? 2 : 0;
+  });
   for (const std::string_view framework : DialectFrameworks()) {
     const bool differs = std::ranges::any_of(kind.differences, [&](const Difference& difference) {
-      return difference.dialect->framework == framework;
+      return difference.dialect->framework == framework && Differs(difference);
     });
     if (IsAsked(options, framework) && !differs) kind.alike.push_back(framework);
   }
@@ -95,6 +101,7 @@ ordered_json ToRecord(const Dialect& dialect) {
 ordered_json ToRecord(const Difference& difference) {
   ordered_json record = ToRecord(*difference.dialect);
   record["computed"] = difference.reading.has_value();
+  record["differs"] = Differs(difference);
   if (!difference.reading) return record;
   record["reading"] = ToJson(*difference.reading);
   record["logits"] = difference.errors.logits;
@@ -151,10 +158,12 @@ void Print(const Difference& difference, bool is_first) {
   fmt::print("  {}{}: {} ({}) {}\n", is_first ? "first difference  " : "", dialect.parameter,
              dialect.framework, dialect.version, dialect.reads);
   fmt::print("    {}, {}\n", dialect.id, dialect.link);
-  if (difference.reading) {
-    Print(difference.errors);
-  } else {
+  if (!difference.reading) {
     fmt::print("    not computed\n");
+  } else if (difference.errors.AreNone()) {
+    fmt::print("    comes to the same for this config\n");
+  } else {
+    Print(difference.errors);
   }
 }
 
@@ -164,12 +173,13 @@ void Print(const KindDialects& kind) {
              group.layers.empty() ? "" : fmt::format(" (layers {})", Ranges(group.layers)),
              Name(group.scheme));
   for (const Difference& difference : kind.differences) {
-    Print(difference, &difference == &kind.differences.front());
+    Print(difference, &difference == &kind.differences.front() && Differs(difference));
   }
-  if (kind.differences.empty()) {
-    fmt::print("  all read it alike, as far as the table knows: {}\n", fmt::join(kind.alike, ", "));
-  } else if (!kind.alike.empty()) {
-    fmt::print("  no other reading known of {}\n", fmt::join(kind.alike, ", "));
+  if (std::ranges::none_of(kind.differences, Differs)) {
+    fmt::print("  all read it alike, as far as the table knows\n");
+  }
+  if (!kind.alike.empty()) {
+    fmt::print("  no other reading is recorded of {}\n", fmt::join(kind.alike, ", "));
   }
   for (const Dialect* dialect : kind.not_applicable) {
     fmt::print("  does not apply: {} of {} ({})\n", dialect->id, dialect->framework, dialect->when);

@@ -12,7 +12,24 @@ using Causes = std::vector<const EffectiveCause*>;
 struct Candidate {
   Causes causes;
   Reading reading;
+  int unsaid = 0;  // changes of things that nothing is said of
 };
+
+// What else the reading changes: frequencies, magnitude, multiplier, or the scheme's channels.
+int Unsaid(const Effective& effective, const Reading& meant, const Reading& reading) {
+  int changes = 0;
+  changes += !effective.inv_freq && reading.frequencies != meant.frequencies;
+  changes += !effective.attention_factor && reading.magnitude != meant.magnitude;
+  const bool logits = effective.softmax_multiplier || effective.logit_scale;
+  changes += !logits && reading.softmax_multiplier != meant.softmax_multiplier;
+  if (!IsRotary(meant.scheme) || !IsRotary(reading.scheme)) return changes;
+  const Rotary& own = RotaryOf(meant.scheme);
+  const Rotary& other = RotaryOf(reading.scheme);
+  changes += !effective.rotary_dim && own.rotary_dim != other.rotary_dim;
+  changes += !effective.rotary_offset && own.rotary_offset != other.rotary_offset;
+  changes += !effective.pairing && own.pairing != other.pairing;
+  return changes;
+}
 
 // Whether the reading gives all the fields; a rounding of its frequencies is added to the causes.
 bool Gives(const ReplayContext& context, const std::vector<EffectiveField>& fields,
@@ -28,20 +45,25 @@ bool Gives(const ReplayContext& context, const std::vector<EffectiveField>& fiel
   return true;
 }
 
-// All single causes that give the fields, in the order of the table; exact before rounded.
+// All single causes that give the fields, those first that are not rounded, then those that change
+// the least beyond, then in the order of the table.
 std::vector<Candidate> Single(const ReplayContext& context,
                               const std::vector<EffectiveField>& fields) {
+  const Reading meant = ReadingOf(context.group.scheme, context.arithmetic);
   std::vector<Candidate> candidates;
   for (const EffectiveCause& cause : EffectiveCauses()) {
     if (cause.replay == nullptr) continue;
     for (Reading& reading : cause.replay(context)) {
       Candidate candidate{{&cause}, std::move(reading)};
       if (!Gives(context, fields, candidate)) continue;
+      candidate.unsaid = Unsaid(context.effective, meant, candidate.reading);
       candidates.push_back(std::move(candidate));
       break;
     }
   }
-  std::ranges::stable_sort(candidates, {}, [](const auto& each) { return each.causes.size(); });
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
+    return std::pair(candidate.causes.size(), candidate.unsaid);
+  });
   return candidates;
 }
 

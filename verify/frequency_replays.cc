@@ -263,7 +263,9 @@ Readings FactorOfOtherKind(const ReplayContext& context) {
 
 Readings RotationMissing(const ReplayContext& context) {
   Readings readings;
-  if (!IsRotary(context.group.scheme)) return readings;
+  const Effective& used = context.effective;
+  const bool still = used.scheme == "none" || (used.inv_freq && used.inv_freq->values.empty());
+  if (!IsRotary(context.group.scheme) || !still) return readings;
   AddScheme(readings, context,
             none::Params{.attention = {.head_dim = RotaryOf(context.group.scheme).head_dim}},
             "nothing turns, the config has the layers turn");

@@ -41,9 +41,11 @@ Readings ScalingIgnored(const ReplayContext& context) {
   return readings;
 }
 
+// Without their factors yarn and llama3 are no scaling at all, magnitude included: ScalingIgnored.
 Readings FactorIgnored(const ReplayContext& context) {
   Readings readings;
-  AddFactor(readings, context, 1);
+  const bool blends = As<yarn::Params>(context) || As<llama3::Params>(context);
+  if (!blends) AddFactor(readings, context, 1);
   return readings;
 }
 
