@@ -9,6 +9,7 @@
 
 #include "posgauge/cli/command.h"
 #include "posgauge/cli/describe_against.h"
+#include "posgauge/cli/layer_ranges.h"
 #include "posgauge/cli/scheme_options.h"
 #include "posgauge/reference/exact_addition.h"
 #include "posgauge/reference/exact_equations.h"
@@ -285,10 +286,13 @@ void AddDescribe(CLI::App& program, int& exit_code) {
       "describe", "Which frequencies, magnitude, width and pairing a model really uses, per layer");
   auto options = std::make_shared<Options>();
   options->scheme.AddTo(*command);
-  command->add_option("--pairs", options->pairs, "rows of the frequency table: all, or how many");
-  command->add_option("--against", options->against,
-                      "what a framework really uses, JSON or safetensors "
-                      "(docs/effective-parameters.md): name what differs from the config");
+  CLI::Option* pairs = command->add_option("--pairs", options->pairs,
+                                           "rows of the frequency table: all, or how many");
+  command
+      ->add_option("--against", options->against,
+                   "what a framework really uses, JSON or safetensors "
+                   "(docs/effective-parameters.md): name what differs from the config")
+      ->excludes(pairs);
   command->add_flag("--json", options->json, "print JSON (always every pair)");
   command->callback([options, &exit_code] {
     if (options->against.empty()) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "posgauge/cli/layer_ranges.h"
 #include "posgauge/schemes/base/json_file.h"
 #include "posgauge/verify/effective_difference.h"
 
@@ -121,16 +122,6 @@ void Print(const EffectiveReport& report, const ModelConfig& model, const Effect
 }
 
 }  // namespace
-
-std::string Ranges(const std::vector<int64_t>& indices) {
-  std::vector<std::string> ranges;
-  for (size_t first = 0, next = 0; first < indices.size(); first = next) {
-    for (next = first + 1; next < indices.size() && indices[next] == indices[next - 1] + 1;) ++next;
-    ranges.push_back(next == first + 1 ? fmt::format("{}", indices[first])
-                                       : fmt::format("{}-{}", indices[first], indices[next - 1]));
-  }
-  return fmt::format("{}", fmt::join(ranges, ", "));
-}
 
 ExitCode DescribeAgainst(const SchemeOptions& options, const std::string& path, bool json) {
   const ModelConfig model = options.Resolve();

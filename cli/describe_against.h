@@ -11,7 +11,4 @@ namespace posgauge::cli {
 /// means, and why: kHolds where nothing differs, else kViolated.
 ExitCode DescribeAgainst(const SchemeOptions& options, const std::string& path, bool json);
 
-/// {0, 1, 2, 5} as "0-2, 5".
-std::string Ranges(const std::vector<int64_t>& indices);
-
 }  // namespace posgauge::cli

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "posgauge/cli/command.h"
-#include "posgauge/cli/describe_against.h"
 #include "posgauge/cli/dialect_error.h"
 #include "posgauge/cli/dialect_table.h"
+#include "posgauge/cli/layer_ranges.h"
 #include "posgauge/cli/scheme_options.h"
 #include "posgauge/schemes/base/json_file.h"
 

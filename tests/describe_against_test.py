@@ -90,7 +90,7 @@ def swapped_betas():
     return own / 40 * ramp + own * (1 - ramp)
 
 
-# Cause, report of the same fault (an id of the evidence's records), arguments, file.
+# Cause, public reports of it below https://github.com/ if any, arguments, file.
 CASES = [
     ("base_ignored", "deepspeedai/DeepSpeed/issues/4442", model("mistral-7b-v0.3"),
      held(made.plain(128, 10000))),
@@ -98,19 +98,21 @@ CASES = [
      held(made.llama3(made.plain(128, 1000000), *LLAMA3), pairing="half")),
     ("factor_ignored", "onnxruntime/mobius/pull/293", model("hunyuan-a13b"),
      held(made.plain(128, 10000))),
-    ("factor_ignored", "lablup/mlxcel/issues/1340", model("gemma-3-27b"),
+    ("factor_ignored", "lablup/mlxcel/issues/1340 Blaizzy/mlx-vlm/pull/1709", model("gemma-3-27b"),
      of("full_attention", held(PLAIN_MISTRAL))),
     ("scaling_ignored", "lablup/mlxcel/issues/1355", model("llama-3.1-8b"), held(PLAIN_LLAMA)),
     ("scaling_ignored", "felafax/felafax/issues/59", model("llama-3.1-8b"),
      held(made.by_exp(128, 500000), scheme="rope")),
     ("scaling_ignored", "apple/coreai-models/pull/246", model("phi-4-mini") + ("--length", "9000"),
      held(made.plain(96, 10000), attention_factor=1)),
-    ("scaling_ignored", "NVIDIA/TensorRT-LLM/issues/4728", model("phi-4-mini") + LENGTH,
+    ("scaling_ignored", "NVIDIA/TensorRT-LLM/issues/4728 huggingface/optimum-executorch/pull/245", model("phi-4-mini") + LENGTH,
      held(made.plain(96, 10000), attention_factor=1)),
+    ("scaling_ignored", "vllm-project/vllm/pull/29172", model("ministral-3-3b"),
+     held(PLAIN_MISTRAL)),
     ("rotary_dim_ignored", "vllm-project/vllm/pull/43770", model("pythia-12b"),
      held(made.plain(128, 10000), rotary_dim=128)),
     ("pairing_other", "kvark/meganeura/pull/38", model("llama-3.1-8b"), {"pairing": "interleaved"}),
-    ("pairing_other", "xLLM-AI/xllm/pull/853", model("gpt-j-6b"),
+    ("pairing_other", "ohdearquant/lattice/pull/96 jmaczan/tiny-vllm/issues/4", model("gpt-j-6b"),
      held(made.plain(64, 10000), pairing="half")),
     ("factor_of_other_kind", "antonellof/ferrox/issues/39", model("gemma-3-27b"),
      of("sliding_attention", held(made.plain(128, 10000) / 8))),
@@ -126,7 +128,10 @@ CASES = [
     ("proportion_ceiling", "", HALF_PAIR, held(proportional(15, 100))),
     ("other_factor_list", "lablup/mlxcel/issues/1358", model("phi-4-mini") + LENGTH,
      held(made.plain(96, 10000) / np.array(LONG, np.float32), attention_factor=1.1902380714238083)),
-    ("length_fixed", "vllm-project/vllm/issues/41236",
+    ("other_factor_list", "ggml-org/llama.cpp/issues/24823 trymirai/lalamo/pull/326",
+     model("phi-4-mini") + ("--length", "4096"),
+     held(made.plain(96, 10000) / np.array(LONG, np.float32))),
+    ("length_fixed", "vllm-project/vllm/issues/41236 vllm-project/vllm/issues/5093",
      model("internlm2.5-7b") + ("--length", "1000"),
      held(made.plain(128, 1000000 * 3 ** (128 / 126), np.float64), "f64")),
     ("factor_inverted", "keras-team/keras-hub/pull/1605", model("llama-2-7b-32k"),
@@ -175,10 +180,15 @@ CASES = [
     ("rotary_offset_ignored", "", model("deepseek-v3"), {"rotary_offset": 0, "rotary_dim": 64}),
     ("base_other", "", model("mistral-7b-v0.3"), held(made.plain(128, 250000))),
     ("attention_factor_ignored", "", model("gpt-oss-120b"), {"attention_factor": 1}),
+    ("attention_factor_ignored", "apple/coreai-models/pull/246",
+     model("phi-4-mini") + ("--length", "9000"), {"attention_factor": 1}),
     ("attention_factor_times_rule", "sgl-project/sglang/pull/33558", GIVEN_FACTOR,
      {"attention_factor": 1.4852 * (0.1 * math.log(128) + 1)}),
     ("attention_factor_by_rule", "",
      ("--scheme", "yarn", "--set", "factor=40", "--set", "attention_factor=1.25"),
+     {"attention_factor": 0.1 * math.log(40) + 1}),
+    ("attn_factor_ignored", "deepseek-ai/DeepSeek-R1/issues/684",
+     ("--scheme", "yarn", "--set", "factor=40", "--set", "attention_multiplier=0.878"),
      {"attention_factor": 0.1 * math.log(40) + 1}),
     ("mscales_ignored", "ggml-org/llama.cpp/issues/7118", model("deepseek-v2-lite"),
      {"attention_factor": 0.1 * math.log(40) + 1}),
@@ -212,7 +222,7 @@ CASES = [
     ("slopes_negated", "meta-pytorch/attention-gym/pull/86", model("bloom-176b"),
      sloped(-slope for slope in made.slopes(112))),
     ("buckets_other", "", model("t5-base"), of("decoder", {"max_distance": 64})),
-    ("frequency_bf16", "okoge-kaz/llm-recipes/pull/6", model("mistral-7b-v0.3"),
+    ("frequency_bf16", "okoge-kaz/llm-recipes/pull/6 EleutherAI/gpt-neox/pull/1016 huggingface/candle/pull/3005", model("mistral-7b-v0.3"),
      held(made.to_bf16(PLAIN_MISTRAL), "bf16")),
     ("frequency_bf16", "sgl-project/sglang-jax/issues/1472", model("llama-3.1-8b"),
      held(made.to_bf16(made.llama3(PLAIN_LLAMA, *LLAMA3)))),
@@ -263,6 +273,16 @@ class Against(unittest.TestCase):
                               held(made.plain(128, 1000000)))
         self.assertEqual(self.causes(groups), [["scaling_ignored"]])
         self.assertIn("length_ignored", groups[0]["differences"][0]["twins"])
+
+    def test_reports_are_those_of_the_table(self):
+        """A cause with a link has the report among those that its cases stand for."""
+        table = dict(re.findall(r'"(\w+)"[^{}]*?"https://github.com/([^"]+)"',
+                                pathlib.Path("verify/effective_cause.cc").read_text()))
+        reported = {}
+        for cause, reports, *_ in CASES:
+            reported.setdefault(cause, set()).update(reports.split())
+        for cause, report in table.items():
+            self.assertIn(report, reported[cause], cause)
 
     def test_every_cause_is_exercised(self):
         self.assertEqual(set(IDS) - {cause for cause, *_ in CASES}, {"length_ignored"})
@@ -345,7 +365,7 @@ class Against(unittest.TestCase):
         """Honest frequencies of any Llama 3 or YaRN block have no difference; without the block, and
         with another base, they have that name."""
         random = np.random.default_rng(11)
-        for draw in range(24):
+        for draw in range(12):
             width = int(random.choice([32, 64, 128, 256]))
             base = float(random.integers(20000, 3000000))
             factor, length = float(random.integers(2, 64)), int(2 ** random.integers(10, 14))

@@ -125,6 +125,17 @@ Readings AttentionFactorByRule(const ReplayContext& context) {
   return readings;
 }
 
+Readings AttnFactorIgnored(const ReplayContext& context) {
+  Readings readings;
+  if (const yarn::Params* own = Yarn(context)) {
+    yarn::Params params = *own;
+    params.attention_multiplier = 1;
+    AddScheme(readings, context, params,
+              fmt::format("cos and sin lack attn_factor {}", own->attention_multiplier));
+  }
+  return readings;
+}
+
 Readings AttentionFactorLoggedTwice(const ReplayContext& context) {
   const yarn::Params* params = Yarn(context);
   if (params == nullptr) return {};

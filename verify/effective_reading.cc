@@ -98,12 +98,6 @@ Fit FitOfSlopes(const HeldNumbers& slopes, const Reading& reading) {
   return FitOfNumbers(slopes, reading.slopes, relative);
 }
 
-Fit FitOfScheme(const Effective& effective, const Reading& reading) {
-  const std::string_view word = Name(reading.scheme);
-  // Which rotation a layer has is told by its numbers; `none` is no rotation whatever they are.
-  return Equal(*effective.scheme == word);
-}
-
 Fit FitOfBuckets(const EffectiveField& field, const Effective& effective, const Scheme& scheme) {
   const auto* buckets = std::get_if<t5::Params>(&scheme);
   if (buckets == nullptr) return Fit::no;
@@ -164,7 +158,7 @@ std::vector<EffectiveField> FieldsOf(const Scheme& scheme) {
 
 Fit FitOf(const EffectiveField& field, const Effective& effective, const Reading& reading) {
   const Scheme& scheme = reading.scheme;
-  if (field == "scheme") return FitOfScheme(effective, reading);
+  if (field == "scheme") return Equal(*effective.scheme == Name(scheme));
   if (field == "inv_freq") return FitOfFrequencies(effective, reading);
   if (field == "slopes") return FitOfSlopes(*effective.slopes, reading);
   if (field == "logit_scale") {

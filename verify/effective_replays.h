@@ -80,6 +80,7 @@ Readings AttentionFactorSquared(const ReplayContext& context);
 Readings AttentionFactorInverted(const ReplayContext& context);
 Readings AttentionFactorTimesRule(const ReplayContext& context);
 Readings AttentionFactorByRule(const ReplayContext& context);
+Readings AttnFactorIgnored(const ReplayContext& context);
 Readings AttentionFactorLoggedTwice(const ReplayContext& context);
 Readings MscaleRaw(const ReplayContext& context);
 Readings MscaleAlone(const ReplayContext& context);
