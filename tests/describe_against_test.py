@@ -226,6 +226,10 @@ CASES = [
      held(made.to_bf16(PLAIN_MISTRAL), "bf16")),
     ("frequency_bf16", "sgl-project/sglang-jax/issues/1472", model("llama-3.1-8b"),
      held(made.to_bf16(made.llama3(PLAIN_LLAMA, *LLAMA3)))),
+    ("slopes_bf16", "NVIDIA/TensorRT-Model-Connect/issues/667", model("bloom-176b"),
+     {"dtype": "bf16", "slopes": made.to_bf16(made.slopes(112)).tolist()}),
+    ("slopes_f16", "", model("bloom-176b"),
+     {"dtype": "f16", "slopes": np.array(made.slopes(112), np.float16).tolist()}),
     ("frequency_f16", "", model("pythia-12b"),
      held(made.plain(32, 10000).astype(np.float16), "f16")),
 ]
@@ -329,6 +333,7 @@ class Against(unittest.TestCase):
             (model("smollm3-3b"), {**held(made.plain(128, 5000000)), **of("3", {"scheme": "none"})}),
             (model("smollm3-3b"), of("nope", {"dtype": "f32", "inv_freq": []})),
             (model("bloom-176b"), sloped(made.slopes(112))),
+            (("--scheme", "alibi"), {"dtype": "bf16", "slopes": made.slopes(8)}),  # powers of two
             (model("mpt-7b-storywriter"), sloped(made.slopes(32, 16))),
             (model("t5-base"), {"num_buckets": 32, "max_distance": 128, "logit_scale": 1,
                                 **of("decoder", {"bidirectional": False})}),

@@ -175,6 +175,10 @@ constexpr auto kCauses = std::to_array<EffectiveCause>({
      "https://github.com/okoge-kaz/llm-recipes/pull/6", nullptr},
     {"frequency_f16", "frequencies are rounded to f16, by a cast of the whole module",
      "keep inv_freq in f32 whatever the model's dtype", "", nullptr},
+    {"slopes_bf16", "slopes are rounded to bf16", "keep them in f32 whatever the model's dtype",
+     "https://github.com/NVIDIA/TensorRT-Model-Connect/issues/667", nullptr},
+    {"slopes_f16", "slopes are rounded to f16", "keep them in f32 whatever the model's dtype", "",
+     nullptr},
 });
 
 }  // namespace

@@ -31,7 +31,7 @@ struct EffectiveCause {
 };
 
 /// The known causes, the commonest first. The numbers of one that holds the frequencies in a
-/// narrower format (frequency_bf16, frequency_f16) are compared, not replayed: it has no Replay and
+/// narrower format (frequency_bf16, slopes_f16) are compared, not replayed: it has no Replay and
 /// goes with any other.
 std::span<const EffectiveCause> EffectiveCauses();
 

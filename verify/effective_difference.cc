@@ -45,8 +45,17 @@ std::optional<FirstDifference> FirstRounded(const Effective& effective, const Re
   return std::nullopt;
 }
 
-const EffectiveCause* CauseOf(Fit rounding) {
-  return &FindEffectiveCause(rounding == Fit::as_bf16 ? "frequency_bf16" : "frequency_f16");
+// Numbers of a narrow format that would be right without it.
+EffectiveDifference Rounded(const EffectiveField& field, Fit fit, const Effective& effective,
+                            const Reading& meant) {
+  const std::string_view format = fit == Fit::as_bf16 ? "bf16" : "f16";
+  const bool slopes = field == "slopes";
+  EffectiveDifference difference{.fields = {field}};
+  difference.causes = {
+      &FindEffectiveCause(fmt::format("{}_{}", slopes ? "slopes" : "frequency", format))};
+  difference.what = fmt::format("{} are numbers of {}", slopes ? "slopes" : "frequencies", format);
+  if (!slopes) difference.first = FirstRounded(effective, meant);
+  return difference;
 }
 
 void Compare(const ModelConfig& model, const LayerGroup& group, const Effective& effective,
@@ -77,14 +86,10 @@ void Compare(const ModelConfig& model, const LayerGroup& group, const Effective&
       }
     }
   }
-  if (rounding == Fit::as_bf16 || rounding == Fit::as_f16) {
-    comparison.differences.push_back(
-        {.fields = {"inv_freq"},
-         .causes = {CauseOf(rounding)},
-         .what = fmt::format("frequencies are numbers of {}",
-                             rounding == Fit::as_bf16 ? "bf16" : "f16"),
-         .twins = {},
-         .first = FirstRounded(effective, meant)});
+  for (const EffectiveField& field : comparison.compared) {
+    const Fit fit = FitOf(field, effective, meant);
+    if (fit != Fit::as_bf16 && fit != Fit::as_f16) continue;
+    comparison.differences.push_back(Rounded(field, fit, effective, meant));
   }
 }
 

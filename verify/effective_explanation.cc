@@ -67,14 +67,18 @@ std::vector<Candidate> Single(const ReplayContext& context,
   return candidates;
 }
 
-// The first two causes that together give the fields, the second on what the first makes of the
-// scheme.
-std::vector<Candidate> Double(const ReplayContext& context,
-                              const std::vector<EffectiveField>& fields) {
+// The first two causes that together give the frequencies, the second on what the first makes of
+// the scheme; the second leaves the number of pairs as it is, and each scheme is tried once.
+std::vector<Candidate> Double(const ReplayContext& context) {
+  const std::vector<EffectiveField> fields = {"inv_freq"};
+  const size_t pairs = context.effective.inv_freq->values.size();
+  std::vector<Scheme> tried;
   for (const EffectiveCause& first : EffectiveCauses()) {
     if (first.replay == nullptr) continue;
     for (const Reading& made : first.replay(context)) {
-      if (!made.is_scheme) continue;
+      const bool was_tried = std::ranges::find(tried, made.scheme) != tried.end();
+      if (!made.is_scheme || made.frequencies.size() != pairs || was_tried) continue;
+      tried.push_back(made.scheme);
       LayerGroup group = context.group;
       group.scheme = made.scheme;
       const ReplayContext next{context.model, group, context.effective, context.arithmetic};
@@ -120,7 +124,7 @@ std::vector<EffectiveDifference> Explain(const ReplayContext& context,
   std::vector<EffectiveDifference> differences;
   for (const EffectiveField& field : wrong) {
     auto candidates = Single(context, {field});
-    if (candidates.empty() && field == "inv_freq") candidates = Double(context, {field});
+    if (candidates.empty() && field == "inv_freq") candidates = Double(context);
     EffectiveDifference difference = NamedBy(candidates, {field});
     const auto same = std::ranges::find_if(differences, [&](const EffectiveDifference& other) {
       return !difference.causes.empty() && other.causes == difference.causes &&

@@ -46,8 +46,7 @@ bool Agree(const std::vector<double>& numbers, const std::vector<double>& meant,
 Fit FitOfNumbers(const HeldNumbers& held, const std::vector<double>& meant,
                  const std::vector<double>& relative) {
   if (held.values.size() != meant.size()) return Fit::no;
-  const bool wide = held.dtype == Dtype::f64 || held.dtype == Dtype::f32;
-  if (wide && Agree(held.values, meant, relative, std::nullopt)) return Fit::yes;
+  if (Agree(held.values, meant, relative, std::nullopt)) return Fit::yes;
   if (held.dtype != Dtype::bf16 && Agree(held.values, meant, relative, FormatOf(Dtype::f16))) {
     return Fit::as_f16;
   }
