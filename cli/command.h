@@ -16,6 +16,7 @@ enum ExitCode : int {
 /// Each adds one subcommand to `program`; when it is chosen, its callback stores the exit code.
 void AddSchemes(CLI::App& program, int& exit_code);
 void AddDescribe(CLI::App& program, int& exit_code);
+void AddDialects(CLI::App& program, int& exit_code);
 void AddGolden(CLI::App& program, int& exit_code);
 void AddGate(CLI::App& program, int& exit_code);
 void AddAudit(CLI::App& program, int& exit_code);

@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include "posgauge/cli/command.h"
+#include "posgauge/cli/describe_against.h"
+#include "posgauge/cli/layer_ranges.h"
 #include "posgauge/cli/scheme_options.h"
 #include "posgauge/reference/exact_addition.h"
 #include "posgauge/reference/exact_equations.h"
@@ -20,6 +22,7 @@ namespace {
 struct Options {
   SchemeOptions scheme;
   std::string pairs = "9";
+  std::string against;
   bool json = false;
 };
 
@@ -119,17 +122,6 @@ nlohmann::ordered_json ToRecord(const ModelConfig& model, const std::vector<Grou
   }
   record["notes"] = model.notes;
   return record;
-}
-
-// {0, 1, 2, 5} as "0-2, 5".
-std::string Ranges(const std::vector<int64_t>& indices) {
-  std::vector<std::string> ranges;
-  for (size_t first = 0, next = 0; first < indices.size(); first = next) {
-    for (next = first + 1; next < indices.size() && indices[next] == indices[next - 1] + 1;) ++next;
-    ranges.push_back(next == first + 1 ? fmt::format("{}", indices[first])
-                                       : fmt::format("{}-{}", indices[first], indices[next - 1]));
-  }
-  return fmt::format("{}", fmt::join(ranges, ", "));
 }
 
 void PrintLine(std::string_view name, const std::string& value) {
@@ -294,11 +286,21 @@ void AddDescribe(CLI::App& program, int& exit_code) {
       "describe", "Which frequencies, magnitude, width and pairing a model really uses, per layer");
   auto options = std::make_shared<Options>();
   options->scheme.AddTo(*command);
-  command->add_option("--pairs", options->pairs, "rows of the frequency table: all, or how many");
+  CLI::Option* pairs = command->add_option("--pairs", options->pairs,
+                                           "rows of the frequency table: all, or how many");
+  command
+      ->add_option("--against", options->against,
+                   "what a framework really uses, JSON or safetensors "
+                   "(docs/effective-parameters.md): name what differs from the config")
+      ->excludes(pairs);
   command->add_flag("--json", options->json, "print JSON (always every pair)");
   command->callback([options, &exit_code] {
-    Run(*options);
-    exit_code = kHolds;
+    if (options->against.empty()) {
+      Run(*options);
+      exit_code = kHolds;
+    } else {
+      exit_code = DescribeAgainst(options->scheme, options->against, options->json);
+    }
   });
 }
 

@@ -31,6 +31,7 @@ int Run(int argc, char** argv) {
   int exit_code = kUsage;
   AddSchemes(program, exit_code);
   AddDescribe(program, exit_code);
+  AddDialects(program, exit_code);
   AddGolden(program, exit_code);
   AddGate(program, exit_code);
   AddAudit(program, exit_code);
