@@ -18,7 +18,7 @@ constexpr double kNoise = 2;
 
 // Of the values that tell a hypothesis from an honest kernel, how many must fit: what overflows or
 // meets a clamp in the kernel's own way is left aside.
-constexpr double kFits = 0.99;
+constexpr double kFits = 0.97;
 
 // A hypothesis that explains has to explain much better than honesty does.
 constexpr double kBetter = 0.5;
@@ -26,8 +26,14 @@ constexpr double kBetter = 0.5;
 // Positions asked of a kernel, and of them of one whose calls are of one position each.
 constexpr size_t kPositions = 40, kCalls = 6;
 
-// How many single faults are tried in pairs with all others.
-constexpr size_t kPaired = 4;
+// How many single faults are tried in pairs with all others, and how many of the best hypotheses
+// are looked at with care.
+constexpr size_t kPaired = 4, kCareful = 24;
+
+// Replays with library functions that are off, which show what that changes: under a fault vectors
+// may be longer, angles larger and roundings others than the limits of an honest kernel suppose.
+constexpr double kNoiseUlps = 2;
+constexpr uint64_t kNoisyRuns = 3;
 
 double Use(double answer, double replayed, double limit) {
   if (answer == replayed || (std::isnan(answer) && std::isnan(replayed))) return 0;
@@ -47,16 +53,17 @@ using Values = std::vector<double>;
 
 // Replays of one hypothesis over all the evidence, one after another.
 std::optional<Values> ReplayAll(const std::vector<Evidence>& evidence,
-                                std::span<const Fault* const> faults) {
+                                std::span<const Fault* const> faults,
+                                const LibraryNoise& noise = {}) {
   Values all;
   bool acted = false;
   for (const Evidence& each : evidence) {
-    std::optional<Values> values = Replay(each.question, faults);
+    std::optional<Values> values = Replay(each.question, faults, noise);
     // Where it has nothing to act on an honest kernel answers.
     if (values && values->size() == each.answer.size()) {
       acted = true;
     } else {
-      values = Replay(each.question, {});
+      values = Replay(each.question, {}, noise);
     }
     if (!values || values->size() != each.answer.size()) return std::nullopt;
     all.insert(all.end(), values->begin(), values->end());
@@ -89,25 +96,30 @@ class Ranking {
     return true;
   }
   bool IsKnown() const { return honest_.size() == answer_.size() && !answer_.empty(); }
-  double HonestMisfit() const { return Misfit(honest_); }
-  double HonestExcess() const { return Excess(honest_); }
+  double HonestMisfit() const { return Misfit(honest_, limits_); }
+  double HonestExcess() const { return Excess(honest_, limits_); }
 
   // Nothing where it makes no difference on this evidence.
   std::optional<Hypothesis> Try(std::vector<const Fault*> faults) const {
     std::optional<Values> values = ReplayAll(evidence_, faults);
     if (!values || values->size() != answer_.size()) return std::nullopt;
-    uint64_t telling = 0, fitting = 0;
-    for (size_t i = 0; i < answer_.size(); ++i) {
-      const bool tells = Use((*values)[i], honest_[i], limits_[i]) > 1 ||
-                         Use(answer_[i], honest_[i], limits_[i]) > 1;
-      if (!tells) continue;
-      ++telling;
-      if (Use(answer_[i], (*values)[i], limits_[i]) <= kNoise) ++fitting;
+    Hypothesis hypothesis{{std::move(faults)}, 0, *std::move(values)};
+    if (!Fit(hypothesis, limits_)) return std::nullopt;
+    return hypothesis;
+  }
+
+  // Again, with limits as wide as its own noise.
+  void LookWithCare(Hypothesis& hypothesis) const {
+    Values limits = limits_;
+    for (uint64_t run = 1; run <= kNoisyRuns; ++run) {
+      const std::optional<Values> noisy =
+          ReplayAll(evidence_, hypothesis.explanation.faults, {kNoiseUlps, run});
+      for (size_t i = 0; noisy && i < limits.size(); ++i) {
+        const double moved = std::fabs((*noisy)[i] - hypothesis.values[i]);
+        if (std::isfinite(moved)) limits[i] = std::max(limits[i], moved);
+      }
     }
-    if (telling == 0) return std::nullopt;
-    const double share = static_cast<double>(fitting) / static_cast<double>(telling);
-    return Hypothesis{
-        {std::move(faults), share, Misfit(*values)}, Excess(*values), *std::move(values)};
+    Fit(hypothesis, limits);
   }
 
   // Whether no value tells two hypotheses apart.
@@ -129,16 +141,34 @@ class Ranking {
   }
 
  private:
-  double Misfit(const Values& values) const {
+  // False where no value tells the hypothesis from an honest kernel, or that from the answer.
+  bool Fit(Hypothesis& hypothesis, const Values& limits) const {
+    uint64_t telling = 0, fitting = 0;
+    for (size_t i = 0; i < answer_.size(); ++i) {
+      const double own = Use(answer_[i], hypothesis.values[i], limits[i]);
+      const bool tells = Use(hypothesis.values[i], honest_[i], limits_[i]) > 1 ||
+                         Use(answer_[i], honest_[i], limits_[i]) > 1;
+      if (!tells) continue;
+      ++telling;
+      if (own <= kNoise) ++fitting;
+    }
+    if (telling == 0) return false;
+    hypothesis.explanation.share = static_cast<double>(fitting) / static_cast<double>(telling);
+    hypothesis.explanation.misfit = Misfit(hypothesis.values, limits);
+    hypothesis.excess = Excess(hypothesis.values, limits);
+    return true;
+  }
+
+  double Misfit(const Values& values, const Values& limits) const {
     double sum = 0;
-    for (size_t i = 0; i < answer_.size(); ++i) sum += Cost(Use(answer_[i], values[i], limits_[i]));
+    for (size_t i = 0; i < answer_.size(); ++i) sum += Cost(Use(answer_[i], values[i], limits[i]));
     return sum / static_cast<double>(answer_.size());
   }
 
-  double Excess(const Values& values) const {
+  double Excess(const Values& values, const Values& limits) const {
     double sum = 0;
     for (size_t i = 0; i < answer_.size(); ++i) {
-      sum += ExcessCost(Use(answer_[i], values[i], limits_[i]));
+      sum += ExcessCost(Use(answer_[i], values[i], limits[i]));
     }
     return sum;
   }
@@ -173,7 +203,14 @@ Diagnosis Diagnose(const std::vector<Evidence>& evidence) {
   for (const Fault& fault : FaultBank()) {
     if (auto tried = ranking.Try({&fault})) hypotheses.push_back(*std::move(tried));
   }
-  std::ranges::stable_sort(hypotheses, IsBetter);
+  const auto rank = [&] {
+    std::ranges::stable_sort(hypotheses, IsBetter);
+    const size_t careful = std::min(kCareful, hypotheses.size());
+    for (size_t i = 0; i < careful; ++i) ranking.LookWithCare(hypotheses[i]);
+    std::stable_sort(hypotheses.begin(), hypotheses.begin() + static_cast<std::ptrdiff_t>(careful),
+                     IsBetter);
+  };
+  rank();
   if (std::ranges::none_of(hypotheses, explains)) {
     const size_t paired = std::min(kPaired, hypotheses.size());
     std::vector<const Fault*> leading, all;
@@ -187,7 +224,7 @@ Diagnosis Diagnose(const std::vector<Evidence>& evidence) {
         if (auto tried = ranking.Try({first, second})) hypotheses.push_back(*std::move(tried));
       }
     }
-    std::ranges::stable_sort(hypotheses, IsBetter);
+    rank();
   }
   if (hypotheses.empty()) return diagnosis;
   const auto best = std::ranges::find_if(hypotheses, explains);
