@@ -712,7 +712,7 @@ TEST(repro, MalformedIdsAreRefusedByPart) {
       {"c/k/rope,bass=1/p1/h4/s1",
        "rope has no field \"bass\": its fields are head_dim, rotary_dim, rotary_offset, pairing, "
        "direction, base"},
-      {"c/k/rope,base=nan/p1/h4/s1", "rope.base must be a finite number, got nan"},
+      {"c/k/rope,base=nan/p1/h4/s1", "rope.base must be a finite number, got \"nan\""},
       {"c/k/rope,rotary_dim=130/p1/h4/s1",
        "rope.rotary_dim must be even and in 0..128 (head_dim), got 130"},
       {"c/k/rope/p/h4/s1", "repro id: position must be a number, got ''"},
@@ -785,7 +785,8 @@ TEST(case_file, RefusesWhatIsNoCase) {
     std::map<std::string, Tensor> tensors;
     std::string message;
   };
-  const std::string unknown = "quantity must be one of table, rotate, rotate_backward, got 'spin'";
+  const std::string unknown =
+      "quantity must be one of table, rotate, rotate_backward, got \"spin\"";
   const std::vector<Wrong> cases = {
       {std::nullopt, {}, "is no case file: its metadata has no posgauge_case"},
       {"[]", {}, "posgauge_case must hold a scheme and a quantity"},
