@@ -39,8 +39,8 @@ TEST(attention_inputs, EachOneMissingIsNamed) {
 TEST(attention_inputs, ThoseNotTakenAreNamed) {
   NamedInputs inputs = Right();
   inputs.tensors["slopes"] = List({1, 2});
-  EXPECT_EQ(RefusalOf(inputs), "attention takes no input \"slopes\"");
-  EXPECT_EQ(RefusalOf(Right(), Q::scores), "scores takes no input \"v\"");
+  EXPECT_EQ(RefusalOf(inputs), "attention takes no input slopes");
+  EXPECT_EQ(RefusalOf(Right(), Q::scores), "scores takes no input v");
 }
 
 TEST(attention_inputs, WrongShapesAreNamed) {

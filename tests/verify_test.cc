@@ -704,6 +704,10 @@ TEST(repro, MalformedIdsAreRefusedByPart) {
        "'c/k/rope/p1/h4/s1/'"},
       {"/k/rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
       {"c//rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
+      {"c/two words/rope/p1/h4/s1",
+       "repro id: must be one word of printable ASCII, got \"c/two words/rope/p1/h4/s1\""},
+      {"c/k\n/rope/p1/h4/s1",
+       "repro id: must be one word of printable ASCII, got \"c/k\\n/rope/p1/h4/s1\""},
       {"c/k/rpe/p1/h4/s1", "scheme must be one of " + SchemeNames() +
                                ", got "
                                "\"rpe\""},
@@ -792,6 +796,12 @@ TEST(case_file, RefusesWhatIsNoCase) {
       {"[]", {}, "posgauge_case must hold a scheme and a quantity"},
       {R"({"scheme": 1})", {}, "posgauge_case must hold a scheme and a quantity"},
       {R"({"scheme": 1, "quantity": 2})", {}, "posgauge_case must hold a scheme and a quantity"},
+      {R"({"scheme": {"scheme": "alibi", "heads": 2}, "quantity": "bias"})",
+       {{"sl\nopes", x}},
+       "no input has the name \"sl\\nopes\""},
+      {metadata("sp\\nin"),
+       {{"positions", positions}},
+       R"(quantity must be one of table, rotate, rotate_backward, got "sp\nin")"},
       {R"({"scheme": {"scheme": "rpe"}, "quantity": "table"})",
        {},
        "scheme must be one of " + SchemeNames() +

@@ -61,6 +61,9 @@ CaseFile CaseFromTensors(const Safetensors& tensors, const std::string& path) {
                          Shown(file.quantity)));
     }
     for (const auto& [name, tensor] : content.tensors) {
+      if (std::ranges::any_of(name, [](char c) { return c >= 0 && c < ' '; })) {
+        refuse(fmt::format("no input has the name {}", Shown(name)));
+      }
       file.inputs.tensors[name] = {tensor.shape(), tensor.Values()};
     }
     try {

@@ -46,8 +46,11 @@ std::string ContractLineFromToml(std::string_view text, const std::string& path)
   try {
     table = toml::parse(text);
   } catch (const toml::parse_error& error) {
-    throw FormatError(
-        fmt::format("{}: not TOML: {}", Place(path, error.source()), error.description()));
+    // The parser quotes what it saw, line feeds too.
+    std::string why(error.description());
+    std::ranges::replace_if(
+        why, [](char c) { return c >= 0 && c < ' '; }, ' ');
+    throw FormatError(fmt::format("{}: not TOML: {}", Place(path, error.source()), why));
   }
   std::string preset, words;
   for (const auto& [key, value] : table) {
