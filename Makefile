@@ -1,12 +1,15 @@
 # The front door. CMake does the work; every target here is one or two commands that can be typed.
 .DEFAULT_GOAL := help
-.PHONY: help deps gate test golden bench coverage asan format check-format tidy install clean
+.PHONY: help deps gate test golden bench coverage asan fuzz format check-format tidy install clean
 
 JOBS ?= $(shell nproc)
 PREFIX ?= /usr/local
 CONFIG ?= golden/models/llama-3.1-8b.json
 
-ROOMS := schemes reference verify fast properties golden cli bench tests examples
+# Nine fuzzers of 450 s each are more than an hour of processor time.
+FUZZ_SECONDS ?= 450
+
+ROOMS := schemes reference verify fast properties golden cli bench fuzz tests examples
 SOURCES = $(shell find $(ROOMS) -name '*.h' -o -name '*.cc' -o -name '*.c' -o -name '*.cu' | sort)
 PROGRAM := build/release/cli/posgauge
 
@@ -39,6 +42,12 @@ coverage: build/coverage ## line coverage of reference, schemes, fast, golden: e
 asan: build/asan ## run the quick tests under the address and undefined-behaviour sanitizers
 	cmake --build --preset asan -j $(JOBS)
 	ctest --preset asan -j $(JOBS)
+
+fuzz: deps ## run every fuzzer of the parsers for FUZZ_SECONDS (default 450), JOBS at a time
+	@tools/install-dependencies.sh fuzz
+	cmake --preset fuzz
+	cmake --build --preset fuzz -j $(JOBS)
+	tools/fuzz.sh $(FUZZ_SECONDS) $(JOBS)
 
 format: ## reformat all sources
 	@tools/install-dependencies.sh check

@@ -181,7 +181,8 @@ json ParseManifest(const std::string& text, const std::string& path) {
   payload.Keys({"file", "bytes", "sha256"});
   const std::string file = payload["file"].Text();
   payload["file"].Demand(
-      file.ends_with(kExtension) && file.find('/') == std::string::npos && !file.starts_with('.'),
+      file.ends_with(kExtension) && file.find('/') == std::string::npos && !file.starts_with('.') &&
+          std::ranges::none_of(file, [](char c) { return (c >= 0 && c < ' ') || c == 127; }),
       "must be the name of a {} file in the manifest's folder, got {}", kExtension, Shown(file));
   const std::string hash = payload["sha256"].Text();
   payload["sha256"].Demand(

@@ -127,6 +127,12 @@ TEST(contract_file, HasTheWordsOfALineAsKeys) {
             path + ":1:1: contract: expected");
   EXPECT_EQ(told("table = \"f32\"\ntable = \"f16\"\n").substr(0, path.size() + 15),
             path + ":2:9: not TOML:");
+  // Found by the fuzzer: what the parser of TOML quotes has a line feed in it.
+  const std::string quoted = told("flush = tru\n[trig]\n");
+  EXPECT_TRUE(quoted.starts_with(path + ":1:") && quoted.find('\n') == quoted.npos) << quoted;
+  // A key that is two words of a line.
+  EXPECT_EQ(told("\"angle=f32 table\" = \"f32\"\n"),
+            path + ":1:1: unknown key \"angle=f32 table\"");
   EXPECT_EQ(told("table = \n").substr(0, path.size() + 15), path + ":1:9: not TOML:");
   EXPECT_EQ(told(std::string(1 << 17, '#')), path + ": cannot read: longer than 65536 bytes");
   EXPECT_EQ(Refusal((folder / "none.toml").string()),

@@ -112,7 +112,7 @@ class Describe(unittest.TestCase):
         config = "golden/models/llama-3.1-8b.json"
         self.refused("give a model's config.json, or --scheme NAME", "describe")
         self.refused("give a config or --scheme, not both", "describe", config, "--scheme", "rope")
-        self.refused("rope.base must be a finite number, got 1e400",
+        self.refused("rope.base must be a finite number, got \"1e400\"",
                      "describe", "--scheme", "rope", "--set", "base=1e400")
         self.refused("--pairs must be all or a number above 0, got \"0\"",
                      "describe", config, "--pairs", "0")
@@ -120,9 +120,9 @@ class Describe(unittest.TestCase):
                      "describe", config, "--pairing", "neox")
         self.refused("--layer-kind must be one of all, got \"local\"",
                      "describe", config, "--layer-kind", "local")
-        self.refused("nowhere.json: cannot open: No such file or directory",
+        self.refused("nowhere.json: cannot read: No such file or directory",
                      "describe", "nowhere.json")
-        self.refused("golden: is a directory, expected a JSON file", "describe", "golden")
+        self.refused("golden: cannot read: Is a directory", "describe", "golden")
         self.refused("golden/models/internlm2.5-7b.json: rope type 'dynamic' depends on the "
                      "current length in tokens: give --length N (largest position + 1)",
                      "describe", "golden/models/internlm2.5-7b.json")

@@ -228,6 +228,7 @@ TEST(golden, EveryMalformedManifestHasItsOwnMessage) {
        "notes must not define \"Extra\", which no case has"},
       {change("/payload/file", "../sample.safetensors"), "payload.file must be the name of a"},
       {change("/payload/file", "sample.bin"), "payload.file must be the name of a"},
+      {change("/payload/file", "two\nlines.safetensors"), "payload.file must be the name of a"},
       {change("/payload/sha256", std::string(64, 'G')), "payload.sha256 must be 64 lower-case"},
       {change("/payload/bytes", 12), "payload.bytes is 12, but the payload has"},
       {change("/proof/exact", 0), "proof must be what its cases add up to: "},

@@ -50,7 +50,8 @@ TEST(MalformedConfig, SaysWhere) {
   ExpectRefused<FormatError>("{} {}", ":1:4: not JSON at \"{}\"");
   ExpectRefused<FormatError>(std::string("{}\0{", 4), ":1:3: a zero byte is not JSON");
   ExpectRefused<FormatError>(std::string(100000, '['), ": nested deeper than 64 levels");
-  ExpectRefused<FormatError>(std::string((16 << 20) + 1, ' '), ": larger than 16 MiB");
+  ExpectRefused<FileError>(std::string((16 << 20) + 1, ' '),
+                           ": cannot read: longer than 16777216 bytes");
   ExpectRefused<ParameterError>("[]", ": a config must be a JSON object, got a list");
   ExpectRefused<ParameterError>("null", ": a config must be a JSON object, got null");
 }

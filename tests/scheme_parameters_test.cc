@@ -186,10 +186,11 @@ TEST(SchemeParameters, UnknownFieldsInJsonAreRefused) {
 TEST(SchemeParameters, NumbersThatAreNotFiniteAreRefusedByName) {
   for (const std::string number : {"1e400", "-1e400", "nan", "NaN", "inf", "-inf", "Infinity"}) {
     EXPECT_EQ(Refusal("rope", {"base=" + number}),
-              "rope.base must be a finite number, got " + number);
+              "rope.base must be a finite number, got \"" + number + "\"");
   }
-  EXPECT_EQ(Refusal("rope", {"head_dim=1e400"}),
-            "rope.head_dim must be a finite number, got 1e400");
+  EXPECT_EQ(Refusal("rope", {"head_dim=1e400"}), "rope.head_dim must be an integer, got \"1e400\"");
+  EXPECT_EQ(Refusal("rope", {"base= \ninf"}), "rope.base must be a finite number, got \" \\ninf\"");
+  EXPECT_EQ(Refusal("rope", {"ba\nse=inf"}).substr(0, 26), "rope has no field \"ba\\nse\"");
   EXPECT_EQ(Refusal("rope", {"base=ten"}), "rope.base must be a finite number, got \"ten\"");
   EXPECT_EQ(Refusal("rope", {"base="}), "rope.base must be a finite number, got \"\"");
   EXPECT_EQ(Refusal("rope", {"base=[1]"}), "rope.base must be a finite number, got a list");

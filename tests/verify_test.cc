@@ -704,6 +704,10 @@ TEST(repro, MalformedIdsAreRefusedByPart) {
        "'c/k/rope/p1/h4/s1/'"},
       {"/k/rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
       {"c//rope/p1/h4/s1", "repro id: check and kernel must not be empty"},
+      {"c/two words/rope/p1/h4/s1",
+       "repro id: must be one word of printable ASCII, got \"c/two words/rope/p1/h4/s1\""},
+      {"c/k\n/rope/p1/h4/s1",
+       "repro id: must be one word of printable ASCII, got \"c/k\\n/rope/p1/h4/s1\""},
       {"c/k/rpe/p1/h4/s1", "scheme must be one of " + SchemeNames() +
                                ", got "
                                "\"rpe\""},
@@ -712,7 +716,7 @@ TEST(repro, MalformedIdsAreRefusedByPart) {
       {"c/k/rope,bass=1/p1/h4/s1",
        "rope has no field \"bass\": its fields are head_dim, rotary_dim, rotary_offset, pairing, "
        "direction, base"},
-      {"c/k/rope,base=nan/p1/h4/s1", "rope.base must be a finite number, got nan"},
+      {"c/k/rope,base=nan/p1/h4/s1", "rope.base must be a finite number, got \"nan\""},
       {"c/k/rope,rotary_dim=130/p1/h4/s1",
        "rope.rotary_dim must be even and in 0..128 (head_dim), got 130"},
       {"c/k/rope/p/h4/s1", "repro id: position must be a number, got ''"},
@@ -785,12 +789,19 @@ TEST(case_file, RefusesWhatIsNoCase) {
     std::map<std::string, Tensor> tensors;
     std::string message;
   };
-  const std::string unknown = "quantity must be one of table, rotate, rotate_backward, got 'spin'";
+  const std::string unknown =
+      "quantity must be one of table, rotate, rotate_backward, got \"spin\"";
   const std::vector<Wrong> cases = {
       {std::nullopt, {}, "is no case file: its metadata has no posgauge_case"},
       {"[]", {}, "posgauge_case must hold a scheme and a quantity"},
       {R"({"scheme": 1})", {}, "posgauge_case must hold a scheme and a quantity"},
       {R"({"scheme": 1, "quantity": 2})", {}, "posgauge_case must hold a scheme and a quantity"},
+      {R"({"scheme": {"scheme": "alibi", "heads": 2}, "quantity": "bias"})",
+       {{"sl\nopes", x}},
+       "no input has the name \"sl\\nopes\""},
+      {metadata("sp\\nin"),
+       {{"positions", positions}},
+       R"(quantity must be one of table, rotate, rotate_backward, got "sp\nin")"},
       {R"({"scheme": {"scheme": "rpe"}, "quantity": "table"})",
        {},
        "scheme must be one of " + SchemeNames() +

@@ -19,6 +19,7 @@ ARROWS = {
     "fast": ["schemes/", "fast/", "kernel.h", "verify/kernel.h"],
     "properties": ["schemes/", "reference/", "verify/", "properties/", "kernel.h"],
     "golden": ["schemes/", "reference/", "verify/", "golden/", "kernel.h"],
+    "fuzz": ["schemes/", "verify/", "golden/"],
     "examples": ["kernel.h"],
 }
 

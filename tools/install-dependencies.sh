@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Installs the Debian packages that are missing, and says nothing when none is.
-# usage: tools/install-dependencies.sh [GROUP...]   groups: build test check; default: build test
+# usage: tools/install-dependencies.sh [GROUP...]   groups: build test check fuzz bench; default:
+# build test
 set -euo pipefail
 
 # group, package, what for
@@ -30,6 +31,8 @@ test  libsleef-dev        examples/sleef; make bench
 check clang-format-14     make format, make check-format
 check clang-tidy-14       make tidy
 check gcovr               make coverage
+fuzz  clang-14            make fuzz
+fuzz  libclang-rt-14-dev  its sanitizers and libFuzzer
 bench libbenchmark-dev    make bench
 '
 

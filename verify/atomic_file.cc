@@ -4,12 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
-#include <new>
 #include <utility>
 
 #include "posgauge/schemes/base/error.h"
@@ -19,10 +17,8 @@ namespace posgauge {
 namespace {
 
 // Takes the number first: whatever builds the message may itself change errno.
-[[noreturn]] void Refuse(int error_number, std::string_view action,
-                         const std::filesystem::path& path) {
-  throw FileError(
-      fmt::format("{}: cannot {}: {}", path.string(), action, std::strerror(error_number)));
+[[noreturn]] void Refuse(int error_number, const std::filesystem::path& path) {
+  throw FileError(fmt::format("{}: cannot write: {}", path.string(), std::strerror(error_number)));
 }
 
 class Descriptor {
@@ -69,7 +65,7 @@ AtomicFile::AtomicFile(const std::filesystem::path& path)
   }
   if (descriptor_ < 0) {
     descriptor_ = open(temporary_path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) Refuse(errno, "write", path_);
+    if (descriptor_ < 0) Refuse(errno, path_);
     named_ = true;
   }
 }
@@ -81,7 +77,7 @@ AtomicFile::~AtomicFile() {
 
 void AtomicFile::Reserve(uint64_t size) {
   if (size == 0 || fallocate(descriptor_, 0, 0, static_cast<off_t>(size)) == 0) return;
-  if (errno == ENOSPC || errno == EFBIG || errno == EDQUOT) Refuse(errno, "write", path_);
+  if (errno == ENOSPC || errno == EFBIG || errno == EDQUOT) Refuse(errno, path_);
 }
 
 void AtomicFile::WriteAt(uint64_t offset, std::string_view bytes) {
@@ -89,24 +85,24 @@ void AtomicFile::WriteAt(uint64_t offset, std::string_view bytes) {
     const ssize_t written =
         pwrite(descriptor_, bytes.data(), bytes.size(), static_cast<off_t>(offset));
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) Refuse(errno, "write", path_);
+    if (written < 0) Refuse(errno, path_);
     bytes.remove_prefix(static_cast<size_t>(written));
     offset += static_cast<uint64_t>(written);
   }
 }
 
 void AtomicFile::Commit() {
-  if (fsync(descriptor_) != 0) Refuse(errno, "write", path_);
+  if (fsync(descriptor_) != 0) Refuse(errno, path_);
   if (!named_) {
     const std::string unnamed = fmt::format("/proc/self/fd/{}", descriptor_);
     if (linkat(AT_FDCWD, unnamed.c_str(), AT_FDCWD, temporary_path_.c_str(), AT_SYMLINK_FOLLOW) !=
         0) {
-      Refuse(errno, "write", path_);
+      Refuse(errno, path_);
     }
     named_ = true;
   }
-  if (close(std::exchange(descriptor_, -1)) != 0) Refuse(errno, "write", path_);
-  if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0) Refuse(errno, "write", path_);
+  if (close(std::exchange(descriptor_, -1)) != 0) Refuse(errno, path_);
+  if (std::rename(temporary_path_.c_str(), path_.c_str()) != 0) Refuse(errno, path_);
   named_ = false;
   // The rename itself survives a power cut only once the folder is on disk; some file systems
   // refuse to sync folders, which harms nothing that was promised.
@@ -118,40 +114,6 @@ void WriteFileAtomically(const std::filesystem::path& path, std::string_view byt
   AtomicFile file(path);
   file.WriteAt(0, bytes);
   file.Commit();
-}
-
-std::string ReadFile(const std::filesystem::path& path, uint64_t limit) {
-  Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (file.number() < 0) Refuse(errno, "read", path);
-  struct stat status = {};
-  if (fstat(file.number(), &status) != 0) Refuse(errno, "read", path);
-  if (S_ISDIR(status.st_mode)) Refuse(EISDIR, "read", path);
-  const auto too_long = [&] {
-    return FileError(fmt::format("{}: cannot read: longer than {} bytes", path.string(), limit));
-  };
-  if (S_ISREG(status.st_mode) && static_cast<uint64_t>(status.st_size) > limit) throw too_long();
-
-  constexpr size_t kSmallestStep = 1 << 16;  // a pipe's buffer; a pipe does not tell its size
-  std::string bytes;
-  size_t size = 0;
-  try {
-    for (;;) {
-      if (size == bytes.size()) {
-        const auto hint = S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size) + 1 : 0;
-        bytes.resize(std::max({hint, size + size / 2, size + kSmallestStep}));
-      }
-      const ssize_t got = read(file.number(), bytes.data() + size, bytes.size() - size);
-      if (got < 0 && errno == EINTR) continue;
-      if (got < 0) Refuse(errno, "read", path);
-      if (got == 0) break;
-      size += static_cast<size_t>(got);
-      if (size > limit) throw too_long();
-    }
-    bytes.resize(size);
-  } catch (const std::bad_alloc&) {
-    Refuse(ENOMEM, "read", path);
-  }
-  return bytes;
 }
 
 }  // namespace posgauge

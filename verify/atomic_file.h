@@ -2,8 +2,9 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <string>
 #include <string_view>
+
+#include "posgauge/schemes/base/read_file.h"
 
 namespace posgauge {
 
@@ -33,9 +34,5 @@ class AtomicFile {
 
 /// Creates or replaces the regular file at `path` whole or not at all, as AtomicFile does.
 void WriteFileAtomically(const std::filesystem::path& path, std::string_view bytes);
-
-/// The bytes of a file or pipe. Throws FileError: missing, a folder, unreadable, or longer than
-/// `limit` bytes.
-std::string ReadFile(const std::filesystem::path& path, uint64_t limit);
 
 }  // namespace posgauge

@@ -17,8 +17,7 @@ constexpr std::array<std::string_view, 3> kOfRotations = {"table", "rotate", "ro
 constexpr std::array<std::string_view, 2> kOfAdditions = {"table", "embed"};
 
 // An npz file has its metadata as a tensor of bytes.
-Safetensors ReadCaseTensors(const std::filesystem::path& path) {
-  Safetensors content = ReadTensorFile(path);
+Safetensors WithMetadata(Safetensors content) {
   const auto at = content.tensors.find(kMetadata);
   if (at == content.tensors.end() || at->second.dtype() != Dtype::u8) return content;
   const std::span<const std::byte> bytes = at->second.bytes();
@@ -30,21 +29,20 @@ Safetensors ReadCaseTensors(const std::filesystem::path& path) {
 }  // namespace
 
 bool IsCaseFile(const std::filesystem::path& path) {
-  return ReadCaseTensors(path).metadata.contains(kMetadata);
+  return WithMetadata(ReadTensorFile(path)).metadata.contains(kMetadata);
 }
 
-CaseFile ReadCaseFile(const std::filesystem::path& path) {
-  const Safetensors content = ReadCaseTensors(path);
+CaseFile CaseFromTensors(const Safetensors& tensors, const std::string& path) {
+  const Safetensors content = WithMetadata(tensors);
   const auto refuse = [&](const std::string& why) {
-    throw FormatError(fmt::format("{}: {}", path.string(), why));
+    throw FormatError(fmt::format("{}: {}", path, why));
   };
   const auto metadata = content.metadata.find(kMetadata);
   if (metadata == content.metadata.end()) {
     refuse(fmt::format("is no case file: its metadata has no {}", kMetadata));
   }
   CaseFile file;
-  const nlohmann::json json =
-      ParseJson(metadata->second, fmt::format("{}: {}", path.string(), kMetadata));
+  const nlohmann::json json = ParseJson(metadata->second, fmt::format("{}: {}", path, kMetadata));
   if (!json.is_object() || !json.contains("scheme") || !json.contains("quantity") ||
       !json["quantity"].is_string()) {
     refuse(fmt::format("{} must hold a scheme and a quantity", kMetadata));
@@ -59,10 +57,13 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
     const auto& names = kVariantNames<EquationQuantity>;
     const auto at = std::ranges::find(names, file.quantity);
     if (at == names.end()) {
-      refuse(fmt::format("quantity must be one of {}, got '{}'", fmt::join(names, ", "),
-                         file.quantity));
+      refuse(fmt::format("quantity must be one of {}, got {}", fmt::join(names, ", "),
+                         Shown(file.quantity)));
     }
     for (const auto& [name, tensor] : content.tensors) {
+      if (std::ranges::any_of(name, [](char c) { return c >= 0 && c < ' '; })) {
+        refuse(fmt::format("no input has the name {}", Shown(name)));
+      }
       file.inputs.tensors[name] = {tensor.shape(), tensor.Values()};
     }
     try {
@@ -77,8 +78,8 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
   const std::span<const std::string_view> quantities =
       rotary ? std::span<const std::string_view>(kOfRotations) : kOfAdditions;
   if (std::ranges::find(quantities, file.quantity) == quantities.end()) {
-    refuse(fmt::format("quantity must be one of {}, got '{}'", fmt::join(quantities, ", "),
-                       file.quantity));
+    refuse(fmt::format("quantity must be one of {}, got {}", fmt::join(quantities, ", "),
+                       Shown(file.quantity)));
   }
   const auto positions = content.tensors.find("positions");
   const int64_t axes = AxesOf(file.scheme).count;
@@ -108,7 +109,11 @@ CaseFile ReadCaseFile(const std::filesystem::path& path) {
   return file;
 }
 
-void WriteCaseFile(const std::filesystem::path& path, const CaseFile& case_file) {
+CaseFile ReadCaseFile(const std::filesystem::path& path) {
+  return CaseFromTensors(ReadTensorFile(path), path.string());
+}
+
+Safetensors TensorsOfCase(const CaseFile& case_file) {
   Safetensors content;
   const nlohmann::ordered_json json = {{"scheme", ToJson(case_file.scheme)},
                                        {"quantity", case_file.quantity}};
@@ -116,13 +121,17 @@ void WriteCaseFile(const std::filesystem::path& path, const CaseFile& case_file)
   for (const auto& [name, tensor] : case_file.inputs.tensors) {
     content.tensors[name] = Tensor::FromValues(Dtype::f64, tensor.shape, tensor.values);
   }
-  if (HasEquations(case_file.scheme)) return WriteTensorFile(path, content);
+  if (HasEquations(case_file.scheme)) return content;
   const int64_t axes = AxesOf(case_file.scheme).count;
   std::vector<int64_t> shape = {static_cast<int64_t>(case_file.positions.size()) / axes};
   if (axes > 1) shape.push_back(axes);
   content.tensors["positions"] = Tensor::FromValues(Dtype::f64, shape, case_file.positions);
   if (case_file.quantity != "table") content.tensors["x"] = case_file.x;
-  WriteTensorFile(path, content);
+  return content;
+}
+
+void WriteCaseFile(const std::filesystem::path& path, const CaseFile& case_file) {
+  WriteTensorFile(path, TensorsOfCase(case_file));
 }
 
 }  // namespace posgauge

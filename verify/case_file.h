@@ -6,6 +6,7 @@
 
 #include "posgauge/reference/named_inputs.h"
 #include "posgauge/schemes/base/scheme.h"
+#include "posgauge/verify/safetensors.h"
 #include "posgauge/verify/tensor.h"
 
 namespace posgauge {
@@ -22,7 +23,15 @@ struct CaseFile {
   std::vector<double> positions;
   Tensor x;
   NamedInputs inputs;  // of a scheme of attention, in place of the two
+
+  bool operator==(const CaseFile&) const = default;
 };
+
+/// The content of such a file.
+Safetensors TensorsOfCase(const CaseFile& case_file);
+
+/// Inverse. Throws FormatError that begins with `path`.
+CaseFile CaseFromTensors(const Safetensors& tensors, const std::string& path);
 
 /// Whether the file's metadata has a case; the same errors as of reading it.
 bool IsCaseFile(const std::filesystem::path& path);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace posgauge {
 
@@ -14,5 +15,8 @@ namespace posgauge {
 /// Throws FileError, and FormatError with file, line and column: no TOML, a key that contracts do
 /// not have, a value that the key cannot take.
 std::string ReadContractLine(const std::string& given);
+
+/// The line of a TOML file's text. Throws FormatError as above, which begins with `path`.
+std::string ContractLineFromToml(std::string_view text, const std::string& path);
 
 }  // namespace posgauge

@@ -254,7 +254,7 @@ std::string SerializeNpz(const std::map<std::string, Tensor>& tensors) {
     Put(directory, 4, kEntrySignature);
     Put(directory, 2, 20);
     facts.AppendTo(directory);
-    for (size_t width : {2, 2, 2, 4}) Put(directory, width, 0);
+    for (size_t width : {2u, 2u, 2u, 4u}) Put(directory, width, 0);
     Put(directory, 4, bytes.size());
     directory += file_name;
     Put(bytes, 4, kLocalSignature);

@@ -89,6 +89,8 @@ std::string ReproId::Text() const {
 }
 
 ReproId ReproId::Parse(std::string_view text) {
+  Require(std::ranges::all_of(text, [](char c) { return c > ' ' && c <= '~'; }),
+          "repro id: must be one word of printable ASCII, got {}", Shown(text));
   const std::vector<std::string> parts = Split(text, '/');
   Require(parts.size() == 6,
           "repro id: expected check/kernel/scheme/positions/heads/seed, got '{}'", text);

@@ -35,7 +35,7 @@ struct ReproId {
 
   std::string Text() const;
 
-  /// Throws ParameterError that says which part is wrong.
+  /// Throws ParameterError that says which part is wrong; of printable ASCII without blanks.
   static ReproId Parse(std::string_view text);
   bool operator==(const ReproId&) const = default;
 };

@@ -1,14 +1,12 @@
 #include "posgauge/schemes/base/json_file.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fstream>
 #include <set>
 #include <vector>
 
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/schemes/base/fields.h"
+#include "posgauge/schemes/base/read_file.h"
 
 namespace posgauge {
 
@@ -106,21 +104,7 @@ json ParseJson(std::string_view text, const std::string& source) {
 }
 
 json ReadJson(const std::filesystem::path& path) {
-  const std::string source = path.string();
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    throw FileError(fmt::format("{}: is a directory, expected a JSON file", source));
-  }
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw FileError(fmt::format("{}: cannot open: {}", source, std::strerror(errno)));
-  std::string text(kLargestFile + 1, '\0');
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (file.bad()) throw FileError(fmt::format("{}: cannot read", source));
-  text.resize(static_cast<size_t>(file.gcount()));
-  if (text.size() > kLargestFile) {
-    throw FormatError(fmt::format("{}: larger than {} MiB", source, kLargestFile >> 20));
-  }
-  return ParseJson(text, source);
+  return ParseJson(ReadFile(path, kLargestFile), path.string());
 }
 
 }  // namespace posgauge

@@ -13,8 +13,7 @@ namespace posgauge {
 /// line: "config.json:3:14: ...", line and column counted from 1, the column in bytes.
 nlohmann::json ParseJson(std::string_view text, const std::string& source);
 
-/// ParseJson of a file of at most 16 MiB. Throws FileError (missing, a directory, unreadable) and
-/// FormatError.
+/// ParseJson of a file of at most 16 MiB. Throws FileError as ReadFile does, and FormatError.
 nlohmann::json ReadJson(const std::filesystem::path& path);
 
 }  // namespace posgauge

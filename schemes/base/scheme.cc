@@ -1,7 +1,5 @@
 #include "posgauge/schemes/base/scheme.h"
 
-#include <cmath>
-#include <cstdlib>
 #include <utility>
 
 namespace posgauge {
@@ -107,17 +105,11 @@ void SetField(Scheme& scheme, std::string_view name, const json& value) {
           fmt::join(names, ", "));
 }
 
-// A value on the command line is JSON where it parses (numbers, true, null, lists), else a string.
-// JSON has no NaN and no infinity, so such numbers, and those that overflow to one, are refused
-// here.
-json ParseValue(std::string_view field, const std::string& text) {
+// A value on the command line is JSON where it parses (numbers, true, null, lists), else a string:
+// so are NaN, infinity and what overflows to it, which no field takes.
+json ParseValue(const std::string& text) {
   json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!value.is_discarded()) return value;
-  char* end = nullptr;
-  const double number = std::strtod(text.c_str(), &end);
-  const bool is_number = !text.empty() && end == text.c_str() + text.size();
-  Require(!is_number || std::isfinite(number), "{} must be a finite number, got {}", field, text);
-  return text;
+  return value.is_discarded() ? json(text) : value;
 }
 
 // Sets one "field=value"; returns the field's name.
@@ -126,8 +118,7 @@ std::string SetField(Scheme& scheme, const std::string& setting) {
   Require(equals != std::string::npos && equals > 0, "a setting must be field=value, got {}",
           Shown(setting));
   std::string field = setting.substr(0, equals);
-  SetField(scheme, field,
-           ParseValue(fmt::format("{}.{}", Name(scheme), field), setting.substr(equals + 1)));
+  SetField(scheme, field, ParseValue(setting.substr(equals + 1)));
   return field;
 }
 
