@@ -7,6 +7,7 @@
 
 #include "posgauge/reference/exact_equations.h"
 #include "posgauge/verify/kernel_call.h"
+#include "posgauge/verify/kernel_list.h"
 
 namespace posgauge {
 
@@ -147,10 +148,13 @@ void CheckAttention(const KernelInfo& info) {
 
 }  // namespace
 
-KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) {
-  if (descriptor.size < sizeof(posgauge_kernel)) {
-    throw FormatError(fmt::format("kernel descriptor is {} bytes, this ABI needs {}",
-                                  descriptor.size, sizeof(posgauge_kernel)));
+KernelInfo::KernelInfo(const posgauge_kernel& given)
+    : kernel(std::make_shared<const posgauge_kernel>(KnownPart(&given))) {
+  const posgauge_kernel& descriptor = *kernel;
+  if (!IsDescriptorSize(descriptor.size)) {
+    throw FormatError(
+        fmt::format("kernel descriptor is {} bytes, this ABI needs {} or more, whole words of {}",
+                    descriptor.size, kFirstDescriptorSize, alignof(posgauge_kernel)));
   }
   if (descriptor.name == nullptr || descriptor.quantity == nullptr || descriptor.run == nullptr) {
     throw FormatError("kernel descriptor lacks a name, a quantity or a run function");

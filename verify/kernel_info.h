@@ -26,7 +26,8 @@ struct TensorSpec {
 struct KernelInfo {
   explicit KernelInfo(const posgauge_kernel& kernel);
 
-  const posgauge_kernel* kernel;
+  /// What it was read from; what its texts point to is the library's.
+  std::shared_ptr<const posgauge_kernel> kernel;
   std::string name, quantity;
   std::vector<std::string> schemes;  // empty: every scheme
   std::vector<TensorSpec> inputs, outputs;
