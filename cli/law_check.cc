@@ -6,7 +6,8 @@
 namespace posgauge::cli {
 
 std::vector<Verdict> CheckLawsOf(const Subject& subject, const std::vector<Subject>& others,
-                                 const CheckPlan& plan, int64_t largest_position) {
+                                 const CheckPlan& plan, int64_t largest_position,
+                                 const RunDeadline& deadline) {
   const CasePlan cases{.heads = plan.heads, .largest_position = largest_position};
   std::vector<LawCase> standard = StandardCases(subject, cases, plan.seed);
   for (LawCase& law_case : standard) law_case.transpose = FindTranspose(subject, others);
@@ -16,7 +17,9 @@ std::vector<Verdict> CheckLawsOf(const Subject& subject, const std::vector<Subje
     // of this kernel.
     if (!AppliesTo(law, subject.info().quantity)) continue;
     if (AppliesTo(law, "frequencies") && !subject.NotCovered().empty()) continue;
-    verdicts.push_back(CheckLaw(law, subject, standard));
+    verdicts.push_back(deadline.IsOver()
+                           ? deadline.NotRun(law.name, law.statement, subject.info().name)
+                           : CheckLaw(law, subject, standard));
   }
   return verdicts;
 }

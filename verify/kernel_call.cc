@@ -117,6 +117,7 @@ void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<
                 std::vector<Named>& outputs, Placement placement) {
   std::vector<Named> lists;
   for (const auto& [name, values] : ListsOf(scheme)) {
+    if (info.Input(name) != nullptr) continue;  // among the inputs, where the descriptor has it
     const auto entries = static_cast<int64_t>(values.size());
     lists.push_back({name, Tensor::FromValues(Dtype::f64, {entries}, values)});
   }
