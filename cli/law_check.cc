@@ -1,5 +1,6 @@
 #include "posgauge/cli/law_check.h"
 
+#include "posgauge/properties/grouped_heads.h"
 #include "posgauge/properties/laws.h"
 #include "posgauge/properties/standard_cases.h"
 
@@ -12,7 +13,9 @@ std::vector<Verdict> CheckLawsOf(const Subject& subject, const std::vector<Subje
   std::vector<LawCase> standard = StandardCases(subject, cases, plan.seed);
   for (LawCase& law_case : standard) law_case.transpose = FindTranspose(subject, others);
   std::vector<Verdict> verdicts;
-  for (const Law& law : Laws(subject.scheme())) {
+  std::vector<Law> laws = Laws(subject.scheme());
+  if (subject.info().Declares("grouped")) laws.push_back(GroupedHeadsLaw());
+  for (const Law& law : laws) {
     // A law of another quantity, or of frequencies that posgauge itself handed over, is not a check
     // of this kernel.
     if (!AppliesTo(law, subject.info().quantity)) continue;

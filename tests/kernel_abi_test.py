@@ -115,6 +115,20 @@ class KernelAbi(unittest.TestCase):
                          scheme=mrope).stdout
         self.assertIn("the list section is not what it should be", text)
 
+    def test_grouped_heads(self):
+        alibi = ("--scheme", "alibi", "--set", "heads=4", "--set", "head_dim=8", "--positions", "64",
+                 "--max-position", "1000", "--waive", "slopes")
+        library = self.build("grouped_scores.c")
+        report = json.loads(self.gate(library, "--json", expect=0, scheme=alibi).stdout)
+        outcomes = {verdict["check"]: verdict["outcome"] for verdict in report["verdicts"]}
+        self.assertEqual(outcomes["grouped_heads"], "PASS")
+        text = self.gate(self.build("grouped_scores.c", "-DFAULT=1"), expect=1, scheme=alibi).stdout
+        self.assertIn("FAIL grouped_heads", text)
+        self.assertNotIn("FAIL contract", text)
+        # It reads heads that are not there.
+        text = self.gate(self.build("grouped_scores.c", "-DFAULT=2"), expect=3, scheme=alibi).stdout
+        self.assertIn("FAIL grouped_heads  grouped.scores  overrun", text)
+
     def test_time_for_a_whole_run(self):
         library = self.ragged()
         result = self.gate(library, "--run-time-limit", "1e-9", "--json", expect=4)

@@ -432,7 +432,7 @@ TEST(kernel, MalformedDescriptorsAreRefusedByName) {
        "kernel toy.rotate: schemes must name one, or * for every one"},
       {[](auto& k) { k.invariances = "batch threads"; },
        "kernel toy.rotate: invariance must be one of chunking, batch, alignment, pairing, "
-       "axes, rowshift, got 'threads'"},
+       "axes, rowshift, grouped, got 'threads'"},
       {[](auto& k) { k.largest_rotary_dim = -1; },
        "kernel toy.rotate: largest_rotary_dim must be 0 (no limit) or a number of channels above "
        "0, got -1"},

@@ -64,8 +64,8 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
   return specs;
 }
 
-constexpr std::array<std::string_view, 6> kInvariances = {"chunking", "batch", "alignment",
-                                                          "pairing",  "axes",  "rowshift"};
+constexpr std::array<std::string_view, 7> kInvariances = {
+    "chunking", "batch", "alignment", "pairing", "axes", "rowshift", "grouped"};
 
 // What a descriptor may list, "*" among it.
 std::vector<std::string> SchemeWords() {
