@@ -25,14 +25,16 @@ int ExitCodeOf(const Report& report, bool covered) {
 
 std::string Headline(const Report& report, uint64_t values, double seconds) {
   const auto failed = Count(report, Outcome::fail);
+  const auto not_run = Count(report, Outcome::not_run);
   return fmt::format(
-      "{}: {} checks passed, {} failed, {} unsupported, {} blind; {} values compared in {:.1f} s",
+      "{}: {} checks passed, {} failed, {} unsupported, {} blind{}; {} values compared in {:.1f} s",
       report.exit_code == kHolds         ? "HOLDS"
       : report.exit_code == kNothingDone ? "NOTHING PROVEN"
       : failed > 0                       ? "DOES NOT HOLD"
                                          : "NOT COVERED",
       Count(report, Outcome::pass), failed, Count(report, Outcome::unsupported),
-      Count(report, Outcome::blind), values, seconds);
+      Count(report, Outcome::blind), not_run == 0 ? "" : fmt::format(", {} not run", not_run),
+      values, seconds);
 }
 
 }  // namespace posgauge::cli

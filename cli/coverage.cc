@@ -35,6 +35,12 @@ void Coverage::Miss(const std::string& word, const std::string& what, const std:
   if (std::ranges::find(list, line) == list.end()) list.push_back(std::move(line));
 }
 
+void Coverage::AddNotRun(int64_t checks) {
+  if (checks == 0) return;
+  missing_.push_back(
+      fmt::format("{} checks that were not run; allow more by --run-time-limit", checks));
+}
+
 void Coverage::Add(const LayerGroup& group, const std::vector<KernelResult>& results,
                    bool adequate_is_required) {
   const auto is_shown = [&](std::string_view quantity) {

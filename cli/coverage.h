@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ class Coverage {
   /// The results of every kernel on one group of layers.
   void Add(const LayerGroup& group, const std::vector<KernelResult>& results,
            bool adequate_is_required);
+
+  /// Checks of any kernel that were not run; nothing if there are none.
+  void AddNotRun(int64_t checks);
 
   bool Complete() const { return missing_.empty(); }
   /// Each of what is missing, in words that say what would help.

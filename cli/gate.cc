@@ -24,6 +24,7 @@
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
 #include "posgauge/cli/named_cause.h"
+#include "posgauge/cli/run_deadline.h"
 #include "posgauge/cli/scheme_options.h"
 #include "posgauge/cli/usual_rules.h"
 #include "posgauge/verify/check.h"
@@ -45,6 +46,7 @@ struct Options {
   CommandOptions command;
   std::string golden = DefaultGoldenFolder(), dump, format = "safetensors", waive;
   bool exhaustive = false, golden_is_given = false;
+  std::optional<double> run_time_limit;  // seconds
 };
 
 // What every position is checked over.
@@ -103,6 +105,7 @@ class Gate {
  public:
   explicit Gate(const Options& options)
       : options_(options),
+        deadline_(options.run_time_limit),
         coverage_(options.waive),
         kernels_(options.command.line.empty() ? options.kernels.Resolve()
                                               : std::vector<KernelInfo>{}),
@@ -125,6 +128,7 @@ class Gate {
     const auto begin = std::chrono::steady_clock::now();
     for (const LayerGroup& group : model_.groups) RunGroup(group);
     const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    coverage_.AddNotRun(std::ranges::count(report_.verdicts, Outcome::not_run, &Verdict::outcome));
     const bool holds = ExitCodeOf(report_, coverage_.Complete()) == kHolds;
     baseline_.Compare(report_);
     Conclude(elapsed.count());
@@ -197,7 +201,8 @@ class Gate {
     for (const KernelInfo* info : serving) width = std::max(width, info->name.size());
     report_.summaries.push_back(SummaryHead(title, width));
     Progress(fmt::format("layers {}: contracts of {} kernels", group.kind, subjects.size()));
-    std::vector<KernelCheck> checks = CheckKernels(subjects, plan);
+    std::vector<KernelCheck> checks =
+        deadline_.IsOver() ? NotRun(subjects, plan) : CheckKernels(subjects, plan);
     std::vector<KernelResult> results;
     for (size_t i = 0; i < subjects.size(); ++i) {
       NameCause(subjects[i], plan, checks[i]);
@@ -206,9 +211,8 @@ class Gate {
                            subjects.size()));
       const bool alone = FailsAlone(subjects[i], plan, checks[i]);
       results.push_back({serving[i], std::move(checks[i]),
-                         CheckLawsOf(subjects[i], subjects, plan, Largest(group)),
-                         golden_ ? golden_->Check(subjects[i]) : std::vector<Verdict>{},
-                         subjects[i].NotCovered(), alone});
+                         CheckLawsOf(subjects[i], subjects, plan, Largest(group), deadline_),
+                         CheckGolden(subjects[i]), subjects[i].NotCovered(), alone});
     }
     Progress("");
     for (KernelResult& result : results) {
@@ -227,6 +231,32 @@ class Gate {
     }
     coverage_.Add(group, results, options_.require.Adequate());
     if (!options_.dump.empty()) DumpCases(options_.dump, options_.format, group, subjects, plan);
+  }
+
+  // In place of the checks of kernels for which no time is left.
+  std::vector<KernelCheck> NotRun(const std::vector<Subject>& subjects,
+                                  const CheckPlan& plan) const {
+    std::vector<KernelCheck> checks;
+    for (const Subject& subject : subjects) {
+      const std::string& name = subject.info().name;
+      KernelCheck check{.keeps_contract = deadline_.NotRun("contract", kContractClaim, name)};
+      if (subject.info().quantity != "frequencies") {
+        check.adequate =
+            deadline_.NotRun("adequate", BudgetClaim(subject.scheme(), plan.budget), name);
+      }
+      check.planned = plan.positions.size();
+      checks.push_back(std::move(check));
+    }
+    return checks;
+  }
+
+  // All of its golden files, as one check where there is no time for them.
+  std::vector<Verdict> CheckGolden(const Subject& subject) {
+    if (!golden_) return {};
+    if (!deadline_.IsOver()) return golden_->Check(subject);
+    if (golden_->CountFor(subject.scheme()) == 0) return {};
+    return {
+        deadline_.NotRun("golden", "the values of the golden files are met", subject.info().name)};
   }
 
   // Whether the first failing position fails without the others of its call.
@@ -352,6 +382,7 @@ class Gate {
   }
 
   Options options_;
+  RunDeadline deadline_;
   Coverage coverage_;
   std::vector<KernelInfo> kernels_;
   ModelConfig model_;
@@ -367,6 +398,8 @@ int Execute(const Options& options) {
   options.require.Validate();
   options.plan.Validate();
   options.budget.Validate();
+  Require(!options.run_time_limit || *options.run_time_limit > 0,
+          "--run-time-limit must be above 0 seconds, got {}", options.run_time_limit.value_or(0));
   return options.report.Print(Gate(options).Run());
 }
 
@@ -401,9 +434,13 @@ void AddGate(CLI::App& program, int& exit_code) {
       ->check(NotEmpty());
   command.add_option("--format", options->format, "of what is written: safetensors or npz")
       ->check(CLI::IsMember({"safetensors", "npz"}));
+  command.add_option("--run-time-limit", options->run_time_limit,
+                     "seconds of the whole run: checks not begun by then are not run, and then "
+                     "the gate does not hold");
   options->report.AddTo(command);
   options->baseline.AddTo(command);
   options->command.AddTo(command);
+  command.get_option("--run-time-limit")->excludes(command.get_option("--command"));
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

@@ -72,6 +72,7 @@ int Execute(const Options& options) {
       return kHolds;
     case Outcome::unsupported:
     case Outcome::blind:
+    case Outcome::not_run:
       break;
   }
   fmt::print("{} {}  {}: {}\n", VariantName(verdict->outcome), verdict->check, verdict->subject,

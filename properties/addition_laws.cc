@@ -132,7 +132,8 @@ Verdict CheckInPlace(const Subject& subject, const LawCase& c) {
 }
 
 Verdict CheckPlacement(const Subject& subject, const LawCase& c) {
-  return ComparePlacement(subject, c, Placement::spread);
+  return CheckPlacements(
+      [&](Placement placement) { return ComparePlacement(subject, c, placement); });
 }
 
 // Changing some elements of x changes no bit of the others' sums; a NaN or an infinity stays what
@@ -197,7 +198,7 @@ std::vector<Law> AdditionLaws() {
        false, CheckRows},
       {"in_place", "writing over the input gives what writing elsewhere gives", "embed", false,
        CheckInPlace},
-      {"placement", "rows with gaps between them, off any boundary, give what compact ones give",
+      {"placement", "packed rows, and rows with gaps off any boundary, give what compact ones give",
        "embed", false, CheckPlacement},
       {"independence",
        "changing elements of x changes no bit of the other sums; what is not finite stays so",

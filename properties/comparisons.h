@@ -1,7 +1,10 @@
 #pragma once
 
 #include <cmath>
+#include <string>
+#include <utility>
 
+#include "posgauge/verify/kernel_call.h"
 #include "posgauge/verify/subject.h"
 #include "posgauge/verify/verdict.h"
 
@@ -55,5 +58,30 @@ class Comparisons {
   Verdict verdict_;
   bool sighted_ = false;  // some comparison was not blind
 };
+
+/// check(placement) for x and out as parts of packed rows, then with gaps between rows: the first
+/// that does not pass. A way that the kernel does not offer is Unsupported when the other passes.
+template <class Check>
+Verdict CheckPlacements(Check check) {
+  std::string refused;
+  Verdict all;
+  for (const auto& [placement, name] : {std::pair{Placement::packed, "packed rows"},
+                                        std::pair{Placement::spread, "rows with gaps"}}) {
+    try {
+      Verdict verdict = check(placement);
+      verdict.use.Merge(all.use);
+      if (all.worst && (!verdict.worst || all.worst->use > verdict.worst->use))
+        verdict.worst = all.worst;
+      all = std::move(verdict);
+    } catch (const Unsupported& unsupported) {
+      refused =
+          fmt::format("{}{}: {}", refused.empty() ? "" : refused + "; ", name, unsupported.what());
+      continue;
+    }
+    if (all.outcome != Outcome::pass) return all;
+  }
+  if (!refused.empty()) throw Unsupported(refused);
+  return all;
+}
 
 }  // namespace posgauge

@@ -35,6 +35,7 @@ int Weight(Outcome outcome) {
     case Outcome::blind:
       return 1;
     case Outcome::unsupported:
+    case Outcome::not_run:
       break;
   }
   return 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "posgauge/properties/attention_laws.h"
+#include "posgauge/properties/comparisons.h"
 #include "posgauge/verify/hex_float.h"
 
 namespace posgauge {
@@ -68,7 +69,8 @@ Verdict CheckInPlace(const Subject& subject, const LawCase& c) {
 }
 
 Verdict CheckStrides(const Subject& subject, const LawCase& c) {
-  return ComparePlacement(subject, c, Placement::spread);
+  return CheckPlacements(
+      [&](Placement placement) { return ComparePlacement(subject, c, placement); });
 }
 
 Verdict CheckZeroWeights(const Subject& subject, const LawCase& c) {

@@ -132,6 +132,24 @@ class OwnKernel(unittest.TestCase):
         text = self.gate(library, expect=3).stdout
         self.assertIn("placement", text)
 
+    def test_packed_rows(self):
+        # Compact rows, and rows with the same gap behind each, do not tell.
+        library = self.build(("token * x->strides[0] + head", "token * x->shape[1] * x->strides[1] + head"))
+        text = self.gate(library, expect=3).stdout
+        self.assertIn("FAIL placement", text)
+        self.assertNotIn("FAIL contract", text)
+        library = self.build(self.after("  if (out->strides[0] > heads * out->strides[1]) Channels(out, 0, heads)[0] = 0;\n"))
+        text = self.gate(library, expect=3).stdout
+        self.assertIn("wrote to memory outside out: between its rows", text)
+        self.assertIn(", packed", text)
+        self.assertIn("between its rows", self.gate(library, "--in-process", expect=3).stdout)
+
+    def test_packed_rows_that_are_not_offered(self):
+        library = self.build(self.before(
+            '  if (x->strides[0] > heads * head_dim) { strncpy(why, "compact rows", why_size); return POSGAUGE_UNSUPPORTED; }\n'))
+        text = self.gate(library, expect=0).stdout
+        self.assertIn("unsupported: placement, packed rows: compact rows; rows with gaps: compact rows", text)
+
     def test_heads_beyond_the_plans(self):
         library = self.build(("head < heads; ++head)", "head < heads && head < 8; ++head)"))
         text = self.gate(library, expect=1).stdout

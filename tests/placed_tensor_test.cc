@@ -27,7 +27,7 @@ std::byte* Byte(const posgauge_tensor& argument, std::vector<int64_t> index, int
 }
 
 TEST(placed_tensor, HoldsTheElementsWhereTheStridesSay) {
-  for (const Spacing spacing : {Spacing::compact, Spacing::spread}) {
+  for (const Spacing spacing : {Spacing::compact, Spacing::spread, Spacing::packed}) {
     for (const Dtype dtype : {Dtype::f64, Dtype::f32, Dtype::bf16, Dtype::i64, Dtype::f8e4m3}) {
       const Tensor tensor = Counting(dtype, {2, 3, 2});
       PlacedTensor placed(tensor, spacing, kPattern);
@@ -38,8 +38,10 @@ TEST(placed_tensor, HoldsTheElementsWhereTheStridesSay) {
       EXPECT_EQ(std::memcmp(Byte(argument, {1, 2, 1}, 0), tensor.bytes().data() + 11 * size, size),
                 0);
       EXPECT_EQ(reinterpret_cast<uintptr_t>(argument.tensor.data) % 64, 0u);
-      EXPECT_EQ(argument.tensor.byte_offset, spacing == Spacing::compact ? 0 : 3 * size);
-      EXPECT_EQ(argument.tensor.strides[1], spacing == Spacing::compact ? 2 : 7);
+      const bool spread = spacing == Spacing::spread, packed = spacing == Spacing::packed;
+      EXPECT_EQ(argument.tensor.byte_offset, spread ? 3 * size : packed ? 6 * size : 0);
+      EXPECT_EQ(argument.tensor.strides[1], spread ? 7 : 2);
+      EXPECT_EQ(argument.tensor.strides[0], spread ? 21 : packed ? 18 : 6);
     }
   }
 }
@@ -57,6 +59,11 @@ TEST(placed_tensor, EveryByteOutsideIsWatched) {
       {Spacing::compact, {1, 2, 1}, 1, "after its end"},
       {Spacing::compact, {1, 2, 1}, 256, "after its end"},
       {Spacing::compact, {1, 2, 1}, 0, ""},
+      {Spacing::packed, {0, 0, 0}, -1, "before its beginning"},
+      {Spacing::packed, {0, 0, 0}, 6, "between its rows"},
+      {Spacing::packed, {1, 0, 0}, -1, "between its rows"},
+      {Spacing::packed, {1, 2, 1}, 1, "after its end"},
+      {Spacing::packed, {1, 2, 1}, 0, ""},
       {Spacing::spread, {0, 0, 0}, -1, "before its beginning"},
       {Spacing::spread, {0, 0, 1}, 1, "between its rows"},
       {Spacing::spread, {1, 2, 0}, -1, "between its rows"},

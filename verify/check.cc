@@ -17,9 +17,6 @@ namespace posgauge {
 
 namespace {
 
-constexpr const char* kContractClaim =
-    "every value is within the bound derived from the declared arithmetic";
-
 // Working memory stays bounded: positions are checked in blocks. No power of two, so that kernels
 // which work in such blocks end in a part of one; the gate's 2048 positions are two calls.
 constexpr size_t kBlock = 1536;

@@ -39,6 +39,10 @@ std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, cons
 /// The input of a kernel that takes one, over the plan: PlanInput or PlanEmbeddings.
 Tensor InputFor(const Subject& subject, const CheckPlan& plan);
 
+/// What the verdict `contract` claims.
+inline constexpr const char* kContractClaim =
+    "every value is within the bound derived from the declared arithmetic";
+
 /// What the verdict `adequate` claims.
 std::string BudgetClaim(const Scheme& scheme, double budget);
 

@@ -29,11 +29,19 @@ bool IsTurn(Arithmetic arithmetic) {
   return arithmetic == Arithmetic::turn64 || arithmetic == Arithmetic::turn96;
 }
 
-Arithmetic ParseArithmetic(std::string_view key, std::string_view text) {
-  const auto arithmetic = ParseVariant<Arithmetic>(fmt::format("contract: {}", key), text);
-  Require(key == "angle" || !IsTurn(arithmetic), "contract: {} cannot be {}: only angles are turns",
-          key, text);
-  return arithmetic;
+// Only angles are turns. `more` are words that a key knows beside the arithmetics.
+Arithmetic ParseArithmetic(std::string_view key, std::string_view text,
+                           std::string_view more = "") {
+  std::string allowed;
+  const auto& names = kVariantNames<Arithmetic>;
+  for (size_t i = 0; i < names.size(); ++i) {
+    const auto arithmetic = static_cast<Arithmetic>(i);
+    if (IsTurn(arithmetic) && key != "angle") continue;
+    if (names[i] == text) return arithmetic;
+    allowed += fmt::format("{}{}", allowed.empty() ? "" : ", ", names[i]);
+  }
+  throw ParameterError(
+      fmt::format("contract: {} must be one of {}{}, got {}", key, more, allowed, Shown(text)));
 }
 
 double ParseUlps(std::string_view text) {
@@ -55,7 +63,7 @@ void Set(Contract& contract, std::string_view key, std::string_view value) {
     NoTail(key, word);
     // Integers of 32 and 64 bits hold every position that posgauge uses.
     const bool integer = word.head == "i32" || word.head == "i64";
-    contract.position = integer ? Arithmetic::exact : ParseArithmetic(key, word.head);
+    contract.position = integer ? Arithmetic::exact : ParseArithmetic(key, word.head, "i64, i32, ");
   } else if (key == "frequency") {
     contract.frequency = ParseArithmetic(key, word.head);
     if (word.tail) {

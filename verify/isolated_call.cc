@@ -178,9 +178,7 @@ class IsolatedCall {
 
   child::Tensor Place(std::vector<Placed>& placed, Label label, Edge edge, uint16_t pattern,
                       const Tensor& tensor) const {
-    const bool spread =
-        placement_ == Placement::spread && (label.name == "x" || label.name == "out");
-    const Spacing spacing = spread ? Spacing::spread : Spacing::compact;
+    const Spacing spacing = SpacingOf(label.name, placement_);
     const SharedMemory::Place& place = info_.isolated->memory().Reserve(
         static_cast<uint32_t>(label.slot), label.writable, PlacedTensor::RoomFor(tensor, spacing));
     placed.push_back({label, PlacedTensor(tensor, spacing, pattern, place.memory, edge), 0});
@@ -204,8 +202,8 @@ class IsolatedCall {
     std::vector<std::string> in, out;
     for (const Named* input : inputs_.tensors) in.push_back(Describe(*input));
     for (const Named& output : outputs_) out.push_back(Describe(output));
-    constexpr std::array<std::string_view, 3> kPlacements = {"", ", in place",
-                                                             ", gaps between rows"};
+    constexpr std::array<std::string_view, 4> kPlacements = {"", ", in place",
+                                                             ", gaps between rows", ", packed"};
     return fmt::format("called with {} for {}, at the {} of their memory{}", fmt::join(in, ", "),
                        fmt::join(out, ", "), edge == Edge::begin ? "beginning" : "end",
                        kPlacements[static_cast<size_t>(placement_)]);

@@ -9,6 +9,7 @@
 
 #include "posgauge/schemes/base/error.h"
 #include "posgauge/verify/kernel_call.h"
+#include "posgauge/verify/kernel_list.h"
 #include "posgauge/verify/library.h"
 
 namespace posgauge {
@@ -27,7 +28,7 @@ int32_t RunElsewhere(const posgauge_call*, char* why, size_t why_size) {
 posgauge_kernel ReadDescriptor(child::Reader reader, std::deque<std::string>& texts) {
   posgauge_kernel kernel = {};
   kernel.size = reader.Take<uint32_t>();
-  if (kernel.size < sizeof kernel) return kernel;
+  if (!IsDescriptorSize(kernel.size)) return kernel;
   for (const char** text :
        {&kernel.name, &kernel.schemes, &kernel.quantity, &kernel.inputs, &kernel.outputs,
         &kernel.pairings, &kernel.contract, &kernel.invariances}) {
@@ -80,6 +81,7 @@ void IsolatedLibrary::Begin() {
     for (uint32_t i = 0; i < loaded.count; ++i) {
       const std::string packet = receive();
       descriptors.push_back(ReadDescriptor(child::Reader(packet), texts));
+      if (!IsDescriptorSize(descriptors.back().size)) break;  // the list ends there
     }
     if (!descriptors_.empty()) {
       if (descriptors.size() != descriptors_.size()) throw child::MalformedMessage();

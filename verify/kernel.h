@@ -5,12 +5,15 @@
  * reads what each kernel computes, with which tensors it wants to be called and which arithmetic it
  * declares (its contract), then calls `run`.
  *
- * Every struct but posgauge_scalar begins with its size in bytes as the writer knew it, so that
- * fields can be added at the end.  New schemes never change this header: parameters travel by name.
+ * Version 1 is frozen.  posgauge_call and posgauge_kernel begin with their size in bytes as the
+ * writer knew it, so that fields can be added at the end: nobody reads what lies beyond the size,
+ * and who steps through an array of descriptors does so by their size, not by sizeof.  A field that
+ * a writer did not know counts as 0.  posgauge_scalar and posgauge_tensor, of which calls have
+ * arrays, never grow.  New schemes never change this header: parameters travel by name.
  *
  * Quantities and their tensors (shapes in C order; strides as the DLTensor says, in elements;
- * x and out are called with gaps between their rows too, for which a kernel may answer
- * UNSUPPORTED):
+ * x and out are also parts of packed q, k and v, and have gaps between their rows, for which a
+ * kernel may answer UNSUPPORTED):
  *
  *   frequencies      out  frequency, frequency_low [pairs]  radians per token; their sum counts
  *                         magnitude [1]                     factor a on cos and sin
@@ -57,12 +60,23 @@
  * pairing half_per_axis (axial) the list `section` says how channels pair: axis a has the next
  * 2 section[a] of them, of which those `section[a]` apart are a pair.
  *
+ * Ragged batches: a kernel of rotations, or of added waves, may take several sequences on one axis
+ * of tokens:
+ *
+ *   cu_seqlens       [sequences + 1]  where each begins, and the number of tokens; a sequence may
+ *                                     be empty
+ *   offsets          [sequences]      the position of the first token of each
+ *
+ * Its positions are then the `positions` that it takes, or what these say; without offsets every
+ * sequence begins at 0.
+ *
  * Scalars: every numeric field of the scheme by its name in `posgauge schemes` (head_dim,
  * rotary_dim, rotary_offset, base, factor, width, ...); a variant is the index of its spelling in
  * the order listed there; true is 1; an optional field that is not set is absent.
  *
  * Lists: every list field of the scheme (short_factor of longrope) is one more input, of any call,
- * by its name: f64 [entries].  One that is not set is absent.
+ * by its name: f64 [entries], behind the others; or where and as the kernel names it among its
+ * inputs, "section?:i64".  One that is not set is absent.
  */
 #ifndef POSGAUGE_KERNEL_H_
 #define POSGAUGE_KERNEL_H_
@@ -147,9 +161,11 @@ typedef struct posgauge_kernel {
    *   pairing    both pairings give the same pairs
    *   axes       a pair depends on no axis but its own, and equal positions on all axes give what
    *              rope gives at that position, where they mean the same angles
-   * and one that is not about bits:
+   * and two that are not about bits:
    *   rowshift   rows of biases or scores may differ from the scheme's by one number each, which
-   *              softmax cancels */
+   *              softmax cancels
+   *   grouped    k and v may have fewer heads than q, a divisor of their number: query head h reads
+   *              head h kv_heads / heads */
   const char* invariances;
   int32_t in_place;           /* not 0: `out` may be the memory of `x` */
   int64_t largest_rotary_dim; /* 0: no limit */

@@ -44,6 +44,13 @@ int32_t Run(const KernelInfo& info, const posgauge_call& call, std::span<char> w
 
 }  // namespace
 
+Spacing SpacingOf(std::string_view tensor, Placement placement) {
+  if (tensor != "x" && tensor != "out") return Spacing::compact;
+  return placement == Placement::spread   ? Spacing::spread
+         : placement == Placement::packed ? Spacing::packed
+                                          : Spacing::compact;
+}
+
 Tensor Poisoned(Dtype dtype, std::vector<int64_t> shape) {
   Tensor tensor(dtype, std::move(shape));
   std::ranges::fill(tensor.bytes(), std::byte{0xFF});
@@ -59,22 +66,18 @@ void CallHere(const KernelInfo& info, const CallInputs& inputs, std::vector<Name
   for (const auto& [name, value] : inputs.scalars) scalars.push_back({name.c_str(), value});
   const bool in_place = placement == Placement::in_place;
   const auto x = std::ranges::find_if(inputs.tensors, IsX);
-  const auto spacing = [&](const Named& named) {
-    const bool rows = IsX(&named) || named.name == "out";
-    return placement == Placement::spread && rows ? Spacing::spread : Spacing::compact;
-  };
   std::vector<PlacedTensor> placed_inputs, placed_outputs;
   std::vector<posgauge_tensor> in, out;
   placed_inputs.reserve(inputs.tensors.size());
   placed_outputs.reserve(outputs.size());
   for (const Named& output : outputs) {
     const bool holds_x = in_place && out.empty() && x != inputs.tensors.end();
-    placed_outputs.emplace_back(holds_x ? (*x)->tensor : output.tensor, spacing(output),
-                                kOutputGuard);
+    placed_outputs.emplace_back(holds_x ? (*x)->tensor : output.tensor,
+                                SpacingOf(output.name, placement), kOutputGuard);
     out.push_back(placed_outputs.back().Argument(output.name.c_str()));
   }
   for (const Named* input : inputs.tensors) {
-    placed_inputs.emplace_back(input->tensor, spacing(*input), kInputGuard);
+    placed_inputs.emplace_back(input->tensor, SpacingOf(input->name, placement), kInputGuard);
     in.push_back(placed_inputs.back().Argument(input->name.c_str()));
     if (in_place && IsX(input)) in.back().tensor.data = out.front().tensor.data;
   }
@@ -114,6 +117,7 @@ void CallKernel(const KernelInfo& info, const Scheme& scheme, const std::vector<
                 std::vector<Named>& outputs, Placement placement) {
   std::vector<Named> lists;
   for (const auto& [name, values] : ListsOf(scheme)) {
+    if (info.Input(name) != nullptr) continue;  // among the inputs, where the descriptor has it
     const auto entries = static_cast<int64_t>(values.size());
     lists.push_back({name, Tensor::FromValues(Dtype::f64, {entries}, values)});
   }

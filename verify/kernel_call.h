@@ -2,9 +2,11 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "posgauge/verify/kernel_info.h"
+#include "posgauge/verify/placed_tensor.h"
 #include "posgauge/verify/tensor.h"
 #include "posgauge/verify/verdict.h"
 
@@ -36,9 +38,13 @@ struct Named {
 /// Every byte 0xFF: a NaN in every floating dtype, so that what a kernel leaves unwritten shows.
 Tensor Poisoned(Dtype dtype, std::vector<int64_t> shape);
 
-/// Where x and out lie: each compact in memory of its own; the first output in the memory of x; or
-/// each with gaps between its rows and beginning off any boundary.
-enum class Placement { apart, in_place, spread };
+/// Where x and out lie: each compact in memory of its own; the first output in the memory of x;
+/// each with gaps between its rows and beginning off any boundary; or each as k is among q, k and v
+/// that are packed, [tokens, 3, heads, head_dim], of as many heads.
+enum class Placement { apart, in_place, spread, packed };
+
+/// How a tensor of a call lies; of x and out alone the placement says so.
+Spacing SpacingOf(std::string_view tensor, Placement placement);
 
 /// One call through the C interface. Every tensor lies between guard zones. Throws Unsupported, and
 /// KernelFailure, also for a kernel that writes outside its tensors or to an input.

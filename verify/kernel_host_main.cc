@@ -24,6 +24,7 @@
 
 #include "posgauge/kernel.h"
 #include "posgauge/verify/child_protocol.h"
+#include "posgauge/verify/kernel_list.h"
 
 namespace posgauge::child {
 
@@ -146,9 +147,8 @@ void Poison(child::Poison poison) {
   PaintStack(fill);
 }
 
-Answer Run(const posgauge_kernel* kernels, size_t count, Call call,
-           const std::fenv_t& environment) {
-  if (call.kernel >= count) throw MalformedMessage();
+Answer Run(const std::vector<posgauge_kernel>& kernels, Call call, const std::fenv_t& environment) {
+  if (call.kernel >= kernels.size()) throw MalformedMessage();
   const posgauge_kernel& kernel = kernels[call.kernel];
   std::vector<posgauge_scalar> scalars;
   for (const auto& [name, value] : call.scalars) scalars.push_back({name.c_str(), value});
@@ -196,7 +196,7 @@ void Send(const std::string& bytes) {
 std::string DescriptorBytes(const posgauge_kernel& kernel) {
   Writer writer;
   writer.Put(kernel.size);
-  if (kernel.size < sizeof kernel) return writer.bytes();  // the rest cannot be read
+  if (!IsDescriptorSize(kernel.size)) return writer.bytes();  // the rest cannot be read
   for (const char* text : {kernel.name, kernel.schemes, kernel.quantity, kernel.inputs,
                            kernel.outputs, kernel.pairings, kernel.contract, kernel.invariances}) {
     writer.Put(text != nullptr);
@@ -211,7 +211,7 @@ std::string DescriptorBytes(const posgauge_kernel& kernel) {
 
 struct Library {
   Loaded loaded;
-  const posgauge_kernel* kernels = nullptr;
+  const posgauge_kernel* first = nullptr;
   size_t count = 0;
 };
 
@@ -230,8 +230,8 @@ Library Load(const char* path) {
       library.loaded.result = LoadResult::no_symbol;
       return library;
     }
-    library.kernels = kernels(POSGAUGE_ABI_VERSION, &library.count);
-    if (library.kernels == nullptr || library.count == 0) {
+    library.first = kernels(POSGAUGE_ABI_VERSION, &library.count);
+    if (library.first == nullptr || library.count == 0) {
       library.loaded.result = LoadResult::no_kernel;
     }
     library.loaded.count = static_cast<uint32_t>(library.count);
@@ -264,7 +264,8 @@ int Serve(const char* path) {
   std::fesetenv(&environment);
   Send(library.loaded.Bytes());
   if (library.loaded.result != LoadResult::kernels) return EXIT_SUCCESS;
-  for (size_t i = 0; i < library.count; ++i) Send(DescriptorBytes(library.kernels[i]));
+  const std::vector<posgauge_kernel> list = ListOf(library.first, library.count);
+  for (const posgauge_kernel& kernel : list) Send(DescriptorBytes(kernel));
   std::vector<char> message(kLargestMessage);
   for (;;) {
     const ssize_t size = recv(kSocket, message.data(), message.size(), 0);
@@ -272,7 +273,7 @@ int Serve(const char* path) {
     if (size < 0) EndWith(Ending::lost_descriptors);
     if (size == 0) return EXIT_SUCCESS;
     Call call = Call::From({message.data(), static_cast<size_t>(size)});
-    Send(Run(library.kernels, library.count, std::move(call), environment).Bytes());
+    Send(Run(list, std::move(call), environment).Bytes());
   }
 }
 

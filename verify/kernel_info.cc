@@ -6,7 +6,10 @@
 #include <sstream>
 
 #include "posgauge/reference/exact_equations.h"
+#include "posgauge/schemes/base/scalars.h"
 #include "posgauge/verify/kernel_call.h"
+#include "posgauge/verify/kernel_list.h"
+#include "posgauge/verify/ragged_batch.h"
 
 namespace posgauge {
 
@@ -22,7 +25,8 @@ std::vector<std::string> Words(const char* text) {
 // What counts may be integers; every other tensor holds real numbers.
 bool Counts(std::string_view tensor) {
   return tensor.ends_with("positions") || tensor == "axis" || tensor == "thresholds" ||
-         tensor == "buckets";
+         tensor == "buckets" || tensor == "cu_seqlens" || tensor == "offsets" ||
+         IsListField(tensor);
 }
 
 std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) {
@@ -60,8 +64,8 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
   return specs;
 }
 
-constexpr std::array<std::string_view, 6> kInvariances = {"chunking", "batch", "alignment",
-                                                          "pairing",  "axes",  "rowshift"};
+constexpr std::array<std::string_view, 7> kInvariances = {
+    "chunking", "batch", "alignment", "pairing", "axes", "rowshift", "grouped"};
 
 // What a descriptor may list, "*" among it.
 std::vector<std::string> SchemeWords() {
@@ -120,8 +124,16 @@ void CheckRows(const KernelInfo& info) {
          "takes cos and sin of one dtype");
   demand(info.Input("frequency_low") == nullptr || info.Input("frequency") != nullptr,
          "takes frequency where it takes frequency_low");
+  demand(info.Input("offsets") == nullptr || info.Input("cu_seqlens") != nullptr,
+         "takes cu_seqlens where it takes offsets");
+  const double farthest = info.kernel->largest_position;
+  demand(!info.CountsFromZero() || (farthest >= 1 && farthest < kLongestSequence),
+         fmt::format("takes positions or offsets with cu_seqlens, or has a largest_position in "
+                     "1..{:g}: sequences that begin at 0 are called up to there",
+                     kLongestSequence - 1));
   const bool embeds = info.quantity == "embed";
-  if (info.Input(embeds ? "rows" : "cos") == nullptr && info.Input("positions") == nullptr) {
+  if (info.Input(embeds ? "rows" : "cos") == nullptr && info.Input("positions") == nullptr &&
+      info.Input("cu_seqlens") == nullptr) {
     throw FormatError(fmt::format("kernel {} takes neither positions nor {}", info.name,
                                   embeds ? "rows" : "cos and sin"));
   }
@@ -147,10 +159,13 @@ void CheckAttention(const KernelInfo& info) {
 
 }  // namespace
 
-KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) {
-  if (descriptor.size < sizeof(posgauge_kernel)) {
-    throw FormatError(fmt::format("kernel descriptor is {} bytes, this ABI needs {}",
-                                  descriptor.size, sizeof(posgauge_kernel)));
+KernelInfo::KernelInfo(const posgauge_kernel& given)
+    : kernel(std::make_shared<const posgauge_kernel>(KnownPart(&given))) {
+  const posgauge_kernel& descriptor = *kernel;
+  if (!IsDescriptorSize(descriptor.size)) {
+    throw FormatError(
+        fmt::format("kernel descriptor is {} bytes, this ABI needs {} or more, whole words of {}",
+                    descriptor.size, kFirstDescriptorSize, alignof(posgauge_kernel)));
   }
   if (descriptor.name == nullptr || descriptor.quantity == nullptr || descriptor.run == nullptr) {
     throw FormatError("kernel descriptor lacks a name, a quantity or a run function");
@@ -216,6 +231,18 @@ KernelInfo::KernelInfo(const posgauge_kernel& descriptor) : kernel(&descriptor) 
   }
 }
 
+bool KernelInfo::CountsFromZero() const {
+  return Input("cu_seqlens") != nullptr && Input("offsets") == nullptr &&
+         Input("positions") == nullptr && !(Input("cos") != nullptr || Input("rows") != nullptr);
+}
+
+bool IsListField(std::string_view name) {
+  return std::ranges::any_of(AllSchemes(), [&](const SchemeInfo& scheme) {
+    const std::vector<std::string> lists = ListFields(scheme.name);
+    return std::ranges::find(lists, name) != lists.end();
+  });
+}
+
 bool KernelInfo::IsOfAttention() const {
   const auto& names = kVariantNames<EquationQuantity>;
   const auto at = std::ranges::find(names, quantity);
@@ -248,6 +275,9 @@ std::string KernelInfo::WhyNot(const Scheme& scheme) const {
         IsOfAttention() &&
         ExactEquations(scheme).Yields(ParseVariant<EquationQuantity>("quantity", quantity));
     return serves ? "" : fmt::format("yields {}, which {} has not", quantity, Name(scheme));
+  }
+  if (Input("cu_seqlens") != nullptr && (HasEquations(scheme) || AxesOf(scheme).count > 1)) {
+    return "takes cu_seqlens, which go with waves and rotations of one axis";
   }
   if (HasEquations(scheme)) {
     if (!Adds()) return fmt::format("yields {}, which {} has not", quantity, Name(scheme));

@@ -26,7 +26,8 @@ struct TensorSpec {
 struct KernelInfo {
   explicit KernelInfo(const posgauge_kernel& kernel);
 
-  const posgauge_kernel* kernel;
+  /// What it was read from; what its texts point to is the library's.
+  std::shared_ptr<const posgauge_kernel> kernel;
   std::string name, quantity;
   std::vector<std::string> schemes;  // empty: every scheme
   std::vector<TensorSpec> inputs, outputs;
@@ -45,6 +46,9 @@ struct KernelInfo {
   /// Whether it yields rows or what they are added to; otherwise it is of rotations, or, where it
   /// yields frequencies, of any scheme.
   bool Adds() const { return quantity == "embed" || outputs[0].name == "rows"; }
+  /// Whether it takes a batch of sequences that all begin at position 0, for want of anything that
+  /// says where they do.
+  bool CountsFromZero() const;
   /// Whether its quantity is one of attention.
   bool IsOfAttention() const;
   /// The contract as a line, with the stages that its quantity has.
@@ -57,5 +61,8 @@ struct KernelInfo {
   /// Why it does not serve the scheme, in words; empty if it does.
   std::string WhyNot(const Scheme& scheme) const;
 };
+
+/// Whether some scheme has a list field of that name.
+bool IsListField(std::string_view name);
 
 }  // namespace posgauge

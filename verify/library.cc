@@ -7,6 +7,7 @@
 #include <span>
 
 #include "posgauge/verify/foreign_code.h"
+#include "posgauge/verify/kernel_list.h"
 
 namespace posgauge {
 
@@ -64,7 +65,7 @@ std::vector<KernelInfo> LoadKernels(const std::filesystem::path& library) {
   if (descriptors == nullptr || count == 0) {
     RequireKernels(library, child::LoadResult::no_kernel, "");
   }
-  return ReadDescriptors(library, {descriptors, count});
+  return ReadDescriptors(library, ListOf(descriptors, count));
 }
 
 std::vector<KernelInfo> LoadKernels(const std::filesystem::path& library,

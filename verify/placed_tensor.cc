@@ -12,6 +12,8 @@ constexpr size_t kGuard = 1024;
 constexpr size_t kAlignment = 64;
 // Of spread tensors: elements before the first, and behind every row.
 constexpr int64_t kOffset = 3, kGap = 5;
+// Of packed ones: as many as the tensor has are before and behind it in every row.
+constexpr int64_t kPacked = 3;
 
 std::byte PatternAt(uint16_t pattern, size_t byte) {
   return static_cast<std::byte>(byte % 2 == 0 ? pattern & 0xFF : pattern >> 8);
@@ -43,6 +45,7 @@ PlacedTensor::PlacedTensor(const Tensor& tensor, Spacing spacing, uint16_t patte
       own_(own_bytes),
       pattern_(pattern) {
   const bool spread = spacing == Spacing::spread && !shape_.empty();
+  const bool packed = spacing == Spacing::packed && !shape_.empty();
   int64_t stride = 1;
   for (size_t axis = shape_.size(); axis-- > 0;) {
     strides_[axis] = stride;
@@ -51,9 +54,14 @@ PlacedTensor::PlacedTensor(const Tensor& tensor, Spacing spacing, uint16_t patte
   }
   // A compact tensor is one row.
   row_ = spread ? static_cast<size_t>(shape_.back()) : tensor.size();
-  step_ = row_ + (spread ? static_cast<size_t>(kGap) : 0);
+  if (packed) {
+    row_ = static_cast<size_t>(shape_[0] == 0 ? 0 : stride / shape_[0]);
+    strides_[0] *= kPacked;
+  }
+  step_ = spread ? row_ + static_cast<size_t>(kGap) : packed ? row_ * kPacked : row_;
   rows_ = row_ == 0 ? 0 : tensor.size() / row_;
-  offset_ = spread ? static_cast<size_t>(kOffset) * SizeOf(dtype_) : 0;
+  const size_t first = spread ? static_cast<size_t>(kOffset) : packed ? row_ : 0;
+  offset_ = first * SizeOf(dtype_);
   reach_ = rows_ == 0 ? 0 : ((rows_ - 1) * step_ + row_) * SizeOf(dtype_);
 }
 

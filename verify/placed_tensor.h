@@ -13,7 +13,8 @@ namespace posgauge {
 /// How the elements of a tensor lie in memory.
 enum class Spacing {
   compact,  // C order
-  spread    // rows with a gap behind each, from a byte_offset on that is no multiple of 64 bytes
+  spread,   // rows with a gap behind each, from a byte_offset on that is no multiple of 64 bytes
+  packed    // the middle third of the rows of the first axis, as k is of packed q, k and v
 };
 
 /// The end of given memory at which a tensor lies: its first byte is the memory's first, or the

@@ -179,6 +179,7 @@ std::string ToJunit(const Report& report) {
         break;
       case Outcome::unsupported:
       case Outcome::blind:
+      case Outcome::not_run:
         ++skipped;
         cases += fmt::format(">\n    <skipped message=\"{}: {}\"/>\n  </testcase>\n",
                              VariantName(verdict.outcome), XmlEscape(verdict.note));

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <span>
 
+#include "posgauge/schemes/base/scalars.h"
+
 namespace posgauge {
 
 namespace {
@@ -91,7 +93,16 @@ std::vector<std::string> Subject::NotCovered() const {
   return {};
 }
 
-std::vector<Named> Subject::InputsFor(Positions positions, const Tensor* x) const {
+std::optional<Named> Subject::ListFor(const TensorSpec& spec) const {
+  for (const auto& [name, values] : ListsOf(scheme_)) {
+    if (name != spec.name) continue;
+    return Named{name, ExactTensorFor(spec, {static_cast<int64_t>(values.size())}, values)};
+  }
+  return std::nullopt;
+}
+
+std::vector<Named> Subject::InputsFor(Positions positions, const Tensor* x,
+                                      const RaggedBatch* batch) const {
   std::vector<Named> inputs;
   for (const TensorSpec& spec : info_.inputs) {
     if (spec.name == "x" && x != nullptr) {
@@ -104,10 +115,20 @@ std::vector<Named> Subject::InputsFor(Positions positions, const Tensor* x) cons
       inputs.push_back({spec.name, ExactTensorFor(spec, shape, positions)});
       continue;
     }
+    if (batch != nullptr && (spec.name == "cu_seqlens" || spec.name == "offsets")) {
+      const std::vector<double>& held = spec.name == "offsets" ? batch->offsets : batch->boundaries;
+      inputs.push_back(
+          {spec.name, ExactTensorFor(spec, {static_cast<int64_t>(held.size())}, held)});
+      continue;
+    }
+    if (std::optional<Named> list = ListFor(spec)) {
+      inputs.push_back(*std::move(list));
+      continue;
+    }
     std::optional<Tensor> supplied =
         std::visit([&](const auto& truth) { return truth.Supply(spec, positions); }, truth_);
     if (!supplied) {
-      if (spec.name == "axis" && spec.optional) continue;
+      if (spec.optional && (spec.name == "axis" || IsListField(spec.name))) continue;
       throw FormatError(fmt::format("kernel {}: input '{}' is not one that {} has", info_.name,
                                     spec.name, info_.quantity));
     }
@@ -146,6 +167,19 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x,
   if (placement == Placement::in_place && info_.kernel->in_place == 0) {
     throw Unsupported("the kernel does not write over its input");
   }
+  if (info_.Input("cu_seqlens") == nullptr) {
+    return AnswerCompact(positions, x, placement, nullptr);
+  }
+  const RaggedBatch batch =
+      info_.CountsFromZero() ? SequencesFromZero(positions) : RunsAsSequences(positions);
+  const Tensor all = info_.quantity == "table" ? x : batch.Scatter(x);
+  std::vector<Named> outputs = AnswerCompact(batch.positions, all, placement, &batch);
+  for (Named& output : outputs) output.tensor = batch.Gather(output.tensor);
+  return outputs;
+}
+
+std::vector<Named> Subject::AnswerCompact(Positions positions, const Tensor& x, Placement placement,
+                                          const RaggedBatch* batch) const {
   std::vector<Named> outputs;
   if (info_.quantity == "table") {
     const int64_t tokens = TokensOf(positions);
@@ -153,10 +187,10 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x,
     for (const TensorSpec& spec : info_.outputs) {
       outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {tokens, width})});
     }
-    CallKernel(info_, scheme_, InputsFor(positions, nullptr), outputs);
+    CallKernel(info_, scheme_, InputsFor(positions, nullptr, batch), outputs);
   } else {
     outputs.push_back({"out", Poisoned(x.dtype(), x.shape())});
-    CallKernel(info_, scheme_, InputsFor(positions, &x), outputs, placement);
+    CallKernel(info_, scheme_, InputsFor(positions, &x, batch), outputs, placement);
   }
   return outputs;
 }
@@ -170,6 +204,8 @@ Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
   for (const TensorSpec& spec : info_.inputs) {
     if (const ExactTensor* tensor = inputs.Find(spec.name)) {
       named.push_back({spec.name, ExactTensorFor(spec, tensor->shape, tensor->values)});
+    } else if (std::optional<Named> list = ListFor(spec)) {
+      named.push_back(*std::move(list));
     } else if (std::optional<Tensor> supplied = truth.Supply(spec, {})) {
       named.push_back({spec.name, *std::move(supplied)});
     } else if (!spec.optional) {

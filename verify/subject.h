@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "posgauge/verify/equation_truth.h"
 #include "posgauge/verify/kernel_call.h"
 #include "posgauge/verify/kernel_info.h"
+#include "posgauge/verify/ragged_batch.h"
 #include "posgauge/verify/rotation_truth.h"
 
 namespace posgauge {
@@ -86,7 +88,12 @@ class Subject {
 
  private:
   // Everything that the kernel takes, by name.
-  std::vector<Named> InputsFor(Positions positions, const Tensor* x) const;
+  std::vector<Named> InputsFor(Positions positions, const Tensor* x,
+                               const RaggedBatch* batch = nullptr) const;
+  std::vector<Named> AnswerCompact(Positions positions, const Tensor& x, Placement placement,
+                                   const RaggedBatch* batch) const;
+  // A list of the scheme that the kernel names among its inputs.
+  std::optional<Named> ListFor(const TensorSpec& spec) const;
   int64_t TokensOf(Positions positions) const;
 
   KernelInfo info_;

@@ -9,12 +9,13 @@
 
 namespace posgauge {
 
-/// What a check concluded. `unsupported` and `blind` are never passes: the first was not executed,
-/// the second could hardly have failed (bound above a tenth of the pair norm for most values).
-enum class Outcome { pass, fail, unsupported, blind };
+/// What a check concluded. The last three are never passes: `unsupported` was not executed, `blind`
+/// could hardly have failed (bound above a tenth of the pair norm for most values), and for
+/// `not_run` there was no time.
+enum class Outcome { pass, fail, unsupported, blind, not_run };
 template <>
 inline constexpr auto kVariantNames<Outcome> =
-    std::array<std::string_view, 4>{"PASS", "FAIL", "unsupported", "blind"};
+    std::array<std::string_view, 5>{"PASS", "FAIL", "unsupported", "blind", "not run"};
 
 /// How a kernel fails where no value is compared; of two the later one is graver.
 enum class Failure {
