@@ -78,7 +78,7 @@ bool SameFrequencies(const std::vector<double>& a, const std::vector<double>& b,
   for (size_t i = 0; i < a.size(); ++i) {
     const double off = std::fabs(std::remainder(a[i] - b[i], 2 * M_PI));
     const double unseen = 16 * Ulp(FormatOf(dtype), 1) / kLargest;
-    const double units = held == Dtype::f64 ? 0x1p10 : 16;
+    const double units = held == Dtype::f64 ? 0x1p11 : 16;
     if (!(off <= units * Ulp(FormatOf(held), a[i]) + unseen)) return false;
   }
   return true;

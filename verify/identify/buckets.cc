@@ -11,6 +11,9 @@ namespace {
 
 using t5::Params;
 
+// Buckets that are looked for; the published numbers are 32 and 64.
+constexpr size_t kMostBuckets = 512;
+
 // What shares a bucket: key position less the query's, and its bucket or, of biases, the number of
 // its group.
 using Groups = std::map<int64_t, int64_t>;
@@ -134,6 +137,10 @@ Identity IdentifyBuckets(const Answers& answers) {
   if (!groups || groups_of().size() < 2) {
     identity.why_not =
         groups ? "one bias for every distance" : "equal distances have different biases";
+    return identity;
+  }
+  if (groups_of().size() > kMostBuckets) {
+    identity.why_not = fmt::format("more than {} different biases by distance", kMostBuckets);
     return identity;
   }
   const bool numbered = answers.quantity == "buckets" || answers.num_buckets.has_value();

@@ -18,15 +18,18 @@ std::optional<Dtype> HeldDtype(const SeenFrequencies& seen) {
       if (value != 0 && error < Ulp(format, value) / 16) ++telling;
     }
     if (!fits) continue;
-    if (2 * telling < seen.values.size() || telling < 2) return std::nullopt;
+    if (telling < std::min<size_t>(6, std::max<size_t>(2, seen.values.size() / 2))) {
+      return std::nullopt;
+    }
     return dtype;
   }
   return Dtype::f64;
 }
 
 std::vector<double> RoundoffsOf(const SeenFrequencies& seen) {
-  std::vector<double> roundoffs = {0, 0x1p-21};
+  std::vector<double> roundoffs = {0};
   const std::optional<Dtype> held = HeldDtype(seen);
+  if (held != Dtype::f64) roundoffs.push_back(0x1p-21);
   if (held && *held != Dtype::f64 && *held != Dtype::f32) {
     roundoffs.push_back(std::ldexp(8.0, -FormatOf(*held).digits));
   }

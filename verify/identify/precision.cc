@@ -88,7 +88,7 @@ std::string ContractOf(const Answers& answers, const SeenRotation& seen, const S
   } else {
     held = ExactRotation(scheme).EncloseFrequencies().values;
     for (size_t i = 0; i < errors.size(); ++i) {
-      errors[i] = std::min(frequencies.errors[i], std::fabs(held[i].high) * 0x1p-21);
+      errors[i] = std::max(frequencies.errors[i], std::fabs(held[i].high) * 0x1p-21);
       if (held_in) errors[i] = std::fabs(held[i].high) * 0x1p-48;
     }
     if (held_in) {

@@ -124,9 +124,12 @@ std::vector<Scheme> FitSchedules(const Rotary& layout, const SeenFrequencies& se
     ScheduleFit fit(layout, seen, roundoff);
     AddSeries(fit);
     AddRamps(fit);
-    if (found = fit.Found(); !found.empty()) break;
+    if (found = fit.Found(); !found.empty()) {
+      // What has a name in this arithmetic is judged in no wider one.
+      return found;
+    }
   }
-  // A list of factors can be anything: it comes last, whatever its digits.
+  // A list of factors can be anything: it counts where nothing else does.
   for (double roundoff : roundoffs) {
     ScheduleFit fit(layout, seen, roundoff);
     AddLists(fit);
@@ -134,8 +137,8 @@ std::vector<Scheme> FitSchedules(const Rotary& layout, const SeenFrequencies& se
     digits = fit.Digits();
     listed = fit.Found();
   }
-  if (!listed.empty()) found.push_back(listed.front());
-  return found;
+  if (listed.size() > 1) listed.resize(1);
+  return listed;
 }
 
 }  // namespace posgauge

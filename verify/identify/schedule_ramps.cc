@@ -12,7 +12,7 @@ namespace {
 using Values = std::vector<double>;
 
 constexpr double kTwoPi = 2 * std::numbers::pi;
-constexpr double kLengths[] = {4096, 8192, 2048, 32768, 16384, 65536, 131072, 1024};
+constexpr double kLengths[] = {8192, 4096, 2048, 32768, 16384, 65536, 131072, 1024};
 
 // What a ramp is of: delta = ln base/pairs, lambda = ln factor, where it begins and ends, and the
 // weight of the unscaled frequencies.

@@ -152,7 +152,11 @@ void AddLists(ScheduleFit& fit) {
     std::vector<double> factors;
     for (size_t i = 0; i < fit.pairs(); ++i) {
       const double plain = std::pow(base, -static_cast<double>(i) / pairs);
-      factors.push_back(fit.weights()[i] > 0 ? plain / std::exp(fit.logs()[i]) : 1);
+      // What is too slow to see may be anything up to its error.
+      const double seen = fit.weights()[i] > 0
+                              ? std::exp(fit.logs()[i])
+                              : std::max(std::fabs(fit.seen().values[i]), fit.seen().errors[i] / 2);
+      factors.push_back(plain / seen);
     }
     factors.push_back(fit.seen().magnitude);
     fit.Add(factors, [&](const std::vector<double>& p) {
