@@ -37,7 +37,8 @@ std::string Arguments(const Scheme& scheme) {
     if (info.name != name) continue;
     for (const FieldInfo& field : info.fields) defaults[field.name] = field.default_value;
   }
-  for (const auto& [field, value] : ToJson(scheme).items()) {
+  const nlohmann::ordered_json fields = ToJson(scheme);
+  for (const auto& [field, value] : fields.items()) {
     if (field == "scheme" || value.is_null()) continue;
     const std::string shown =
         value.is_string() ? value.get_ref<const std::string&>() : value.dump();
