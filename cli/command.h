@@ -24,5 +24,6 @@ void AddCompare(CLI::App& program, int& exit_code);
 void AddRepro(CLI::App& program, int& exit_code);
 void AddTable(CLI::App& program, int& exit_code);
 void AddContract(CLI::App& program, int& exit_code);
+void AddIdentify(CLI::App& program, int& exit_code);
 
 }  // namespace posgauge::cli
