@@ -116,14 +116,9 @@ std::vector<Named> Subject::InputsFor(Positions positions, const Tensor* x) cons
   return inputs;
 }
 
-Subject::FrequencyOutput Subject::Frequencies() const {
-  std::vector<Named> outputs;
-  const int64_t pairs = FrequencyCount(scheme_);
-  for (const TensorSpec& spec : info_.outputs) {
-    const int64_t count = spec.name == "magnitude" ? 1 : pairs;
-    outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {count})});
-  }
-  CallKernel(info_, scheme_, InputsFor({}, nullptr), outputs);
+Subject::FrequencyOutput Subject::Frequencies() const { return ReadFrequencies(Answer({}, {})); }
+
+Subject::FrequencyOutput Subject::ReadFrequencies(const std::vector<Named>& outputs) const {
   FrequencyOutput result;
   for (const Named& named : outputs) {
     if (named.name == "frequency") {
@@ -147,7 +142,13 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x,
     throw Unsupported("the kernel does not write over its input");
   }
   std::vector<Named> outputs;
-  if (info_.quantity == "table") {
+  if (info_.quantity == "frequencies") {
+    for (const TensorSpec& spec : info_.outputs) {
+      const int64_t count = spec.name == "magnitude" ? 1 : FrequencyCount(scheme_);
+      outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {count})});
+    }
+    CallKernel(info_, scheme_, InputsFor({}, nullptr), outputs);
+  } else if (info_.quantity == "table") {
     const int64_t tokens = TokensOf(positions);
     const int64_t width = IsRotary(scheme_) ? FrequencyCount(scheme_) : WidthOf(scheme_);
     for (const TensorSpec& spec : info_.outputs) {
@@ -161,10 +162,7 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x,
   return outputs;
 }
 
-Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
-  if (placement == Placement::in_place && info_.kernel->in_place == 0) {
-    throw Unsupported("the kernel does not write over its input");
-  }
+std::vector<Named> Subject::InputsFor(const NamedInputs& inputs) const {
   const EquationTruth& truth = equations();
   std::vector<Named> named;
   for (const TensorSpec& spec : info_.inputs) {
@@ -177,9 +175,17 @@ Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
                                     info_.name, spec.name, info_.quantity, Name(scheme_)));
     }
   }
+  return named;
+}
+
+Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
+  if (placement == Placement::in_place && info_.kernel->in_place == 0) {
+    throw Unsupported("the kernel does not write over its input");
+  }
   std::vector<Named> outputs = {
-      {info_.outputs[0].name, Poisoned(info_.outputs[0].dtypes.front(), truth.ShapeFor(inputs))}};
-  CallKernel(info_, scheme_, named, outputs, placement);
+      {info_.outputs[0].name,
+       Poisoned(info_.outputs[0].dtypes.front(), equations().ShapeFor(inputs))}};
+  CallKernel(info_, scheme_, InputsFor(inputs), outputs, placement);
   return std::move(outputs[0].tensor);
 }
 

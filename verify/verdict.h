@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -47,6 +48,18 @@ struct Witness {
   bool positioned = true;  // false where no position is meant: a frequency
 };
 
+/// The smallest case that was found to fail in the same way (posgauge/verify/minimal_case.h).
+struct MinimalRecord {
+  std::string text;                                   // the case in a line
+  std::vector<std::string> matters, does_not_matter;  // found by trying
+  uint64_t calls = 0;                                 // that the search took
+  bool complete = true;                               // false where its limits ended it
+  std::string repro;                                  // command; the nearest that an id can say
+  bool repro_is_minimal = false;                      // whether that is the case, but for its values
+  std::vector<std::string> files;                     // case, answer, program
+  std::string note;                                   // why there is no case or file
+};
+
 struct Verdict {
   std::string check;    // "absolute", "relative_invariance"
   std::string claim;    // one sentence: what holds if it passes
@@ -57,6 +70,7 @@ struct Verdict {
   Statistics use;                  // error / bound over all values
   std::optional<Witness> first_failure, worst;
   std::string repro;  // identifier for `posgauge repro`
+  std::optional<MinimalRecord> minimal;
 
   /// Of another verdict on the same check its failure, with the note, if it is the graver one.
   void TakeGraver(const Verdict& more) {
