@@ -39,7 +39,10 @@ std::string ValuesText(const std::vector<Named>& tensors, const std::string& nam
     text += fmt::format("    {{{}, {}, {{{}}}, {{", Quoted(named.name), Name(named.tensor.dtype()),
                         fmt::join(named.tensor.shape(), ", "));
     for (size_t i = 0; i < named.tensor.size(); ++i) {
-      text += fmt::format("{}0x{:0{}x}", i == 0 ? "" : i % 6 == 0 ? ",\n     " : ", ",
+      text += fmt::format("{}0x{:0{}x}",
+                          i == 0       ? ""
+                          : i % 6 == 0 ? ",\n     "
+                                       : ", ",
                           named.tensor.Bits(i), 2 * SizeOf(named.tensor.dtype()));
     }
     text += "}},\n";
@@ -50,10 +53,11 @@ std::string ValuesText(const std::vector<Named>& tensors, const std::string& nam
 // Sizes as this posgauge knows the structs: a program of another layout does not compile.
 std::string SizesText() {
   std::string text;
-  for (const auto& [name, size] :
-       {std::pair("DLTensor", sizeof(DLTensor)), {"posgauge_scalar", sizeof(posgauge_scalar)},
-        {"posgauge_tensor", sizeof(posgauge_tensor)}, {"posgauge_call", sizeof(posgauge_call)},
-        {"posgauge_kernel", sizeof(posgauge_kernel)}}) {
+  for (const auto& [name, size] : {std::pair("DLTensor", sizeof(DLTensor)),
+                                   {"posgauge_scalar", sizeof(posgauge_scalar)},
+                                   {"posgauge_tensor", sizeof(posgauge_tensor)},
+                                   {"posgauge_call", sizeof(posgauge_call)},
+                                   {"posgauge_kernel", sizeof(posgauge_kernel)}}) {
     text += fmt::format("static_assert(sizeof({}) == {});\n", name, size);
   }
   return text + "\n";
@@ -64,14 +68,17 @@ std::string SizesText() {
 std::optional<std::string> MinimalProgram(const JudgedCase& judged, const MinimalCase& minimal,
                                           const JudgedBy& judged_by, const std::string& title) {
   const std::vector<Named> exact = judged.Exact();
-  const auto accepted =
-      AcceptedValues(judged, judged_by.budget, judged_by.spacings, kMostElements);
+  const auto accepted = AcceptedValues(judged, judged_by.budget, judged_by.spacings, kMostElements);
+  const std::vector<AcceptedSum> sums = exact.front().tensor.size() <= kMostElements
+                                            ? AcceptedSums(judged)
+                                            : std::vector<AcceptedSum>{};
   if (!minimal.failure) {
-    const bool shows = accepted && std::ranges::any_of(*accepted, [&](const AcceptedValue& value) {
-                         const Tensor& got = minimal.answer[value.output].tensor;
-                         const int64_t order = OrderOf(got.dtype(), got.Bits(value.index));
-                         return order < value.lowest || order > value.highest;
-                       });
+    const bool shows = !sums.empty() ||
+                       (accepted && std::ranges::any_of(*accepted, [&](const AcceptedValue& value) {
+                          const Tensor& got = minimal.answer[value.output].tensor;
+                          const int64_t order = OrderOf(got.dtype(), got.Bits(value.index));
+                          return order < value.lowest || order > value.highest;
+                        }));
     if (!shows) return std::nullopt;
   }
   const Subject& subject = judged.subject();
@@ -87,7 +94,8 @@ std::optional<std::string> MinimalProgram(const JudgedCase& judged, const Minima
                         Commented(minimal.witness->got), Commented(minimal.witness->want));
   }
   text +=
-      "//\n// g++ -std=c++20 THIS_FILE -ldl && ./a.out LIBRARY; exits with 1 while it fails, 0 when "
+      "//\n// g++ -std=c++20 THIS_FILE -ldl && ./a.out LIBRARY; exits with 1 while it fails, 0 "
+      "when "
       "it holds.\n";
   text += kProgramStructs;
   text += SizesText();
@@ -102,16 +110,21 @@ std::optional<std::string> MinimalProgram(const JudgedCase& judged, const Minima
   text += "};\n";
   text += ValuesText(inputs, "kInputs");
   text += "// Proven, rounded to nearest.\n" + ValuesText(exact, "kOutputs");
-  text += fmt::format("// What {} allows.\nconst std::vector<Accepted> kAccepted = {{\n",
-                      judged_by.budget
-                          ? fmt::format("a budget of {:g} spacings", judged_by.spacings)
-                          : "the contract " + Commented(subject.info().ContractText()));
+  text +=
+      fmt::format("// What {} allows.\nconst std::vector<Accepted> kAccepted = {{\n",
+                  judged_by.budget ? fmt::format("a budget of {:g} spacings", judged_by.spacings)
+                                   : "the contract " + Commented(subject.info().ContractText()));
   if (accepted) {
     for (const AcceptedValue& value : *accepted) {
       const Dtype dtype = exact[value.output].tensor.dtype();
       text += fmt::format("    {{{}, {}, 0x{:x}, 0x{:x}}},\n", value.output, value.index,
                           BitsAt(dtype, value.lowest), BitsAt(dtype, value.highest));
     }
+  }
+  text += "};\nconst std::vector<Sum> kSums = {\n";
+  for (const AcceptedSum& sum : sums) {
+    text += fmt::format("    {{{}, {}, {}}},\n", HexFloat(sum.high), HexFloat(sum.low),
+                        HexFloat(sum.allowed));
   }
   text += "};\n";
   text += kProgramMain;

@@ -6,7 +6,7 @@ namespace posgauge::cli {
 
 /// The parts of a minimal program that are the same in all (cli/minimal_program.h). It is a text:
 /// it has no part in posgauge itself, and depends on nothing but the C++ library and POSIX.
-inline constexpr std::string_view kProgramStructs = R"cc(#include <dlfcn.h>
+inline constexpr std::string_view kProgramStructs = R"program(#include <dlfcn.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -79,9 +79,14 @@ struct Accepted {
   uint64_t lowest, highest;  // bits
 };
 
-)cc";
+// A frequency that is the sum of the outputs frequency and frequency_low, one a pair.
+struct Sum {
+  double high, low, allowed;
+};
 
-inline constexpr std::string_view kProgramMain = R"cc(
+)program";
+
+inline constexpr std::string_view kProgramMain = R"program(
 size_t SizeOf(Dtype dtype) {
   const size_t sizes[] = {8, 4, 2, 2, 8, 4, 1, 1, 1};
   return sizes[dtype];
@@ -298,9 +303,23 @@ int main(int count, char** arguments) {
                 ValueOf(dtype, accepted.highest));
     fails = fails || !holds;
   }
+  for (size_t i = 0; i < kSums.size(); ++i) {
+    double part[2] = {0, 0};
+    for (size_t output = 0; output < kOutputs.size(); ++output) {
+      const std::string part_name = kOutputs[output].name;
+      if (part_name == "magnitude") continue;
+      part[part_name == "frequency" ? 0 : 1] = ValueOf(kOutputs[output].dtype, first[output][i]);
+    }
+    const double error = (part[0] - kSums[i].high) + (part[1] - kSums[i].low);
+    const bool holds = std::fabs(error) <= kSums[i].allowed;
+    std::printf("%s frequency[%zu]  got %.17g + %.17g  want %.17g + %.17g, off by %.3g of %.3g\n",
+                holds ? "holds" : "FAILS", i, part[0], part[1], kSums[i].high, kSums[i].low,
+                std::fabs(error), kSums[i].allowed);
+    fails = fails || !holds;
+  }
   std::printf("%s\n", fails ? "FAILS" : "HOLDS");
   return fails ? 1 : 0;
 }
-)cc";
+)program";
 
 }  // namespace posgauge::cli

@@ -75,8 +75,8 @@ std::optional<ReproId> MinimalId(const FailedCheck& failed, const MinimalCase& m
   for (const auto& [name, tensor] : plain.inputs.tensors) {
     if (name != "positions" && name != "query_positions") continue;
     if (tensor.shape[0] != 1) return std::nullopt;
-    id.positions = *std::ranges::max_element(
-        tensor.values, {}, [](double position) { return std::fabs(position); });
+    id.positions = *std::ranges::max_element(tensor.values, {},
+                                             [](double position) { return std::fabs(position); });
   }
   const Subject subject(failed.subject.info(), id.scheme);
   for (uint64_t seed = failed.id.seed; seed < failed.id.seed + kSeeds; ++seed) {
@@ -144,8 +144,9 @@ void Write(const FailedCheck& failed, const MinimalCase& minimal, const JudgedBy
 }  // namespace
 
 void MinimizeOptions::AddTo(CLI::App& command) {
-  command.add_flag("--minimize", minimize,
-                   "look for the smallest case that fails in the same way, and what does not matter");
+  command.add_flag(
+      "--minimize", minimize,
+      "look for the smallest case that fails in the same way, and what does not matter");
   command
       .add_option("--minimal-case", folder,
                   "write it to this folder, as a case that compare judges and as a C++ program")
@@ -217,19 +218,19 @@ void MinimizeLaw(const FailedCheck& failed, const std::vector<KernelInfo>& kerne
     id.heads = heads;
     return tries(id);
   });
-  SmallestFailing(1, 1, std::get<ReproId::Plan>(failed.id.positions).largest,
-                  [&](int64_t largest) {
-                    ReproId id = current;
-                    ReproId::Plan& plan = std::get<ReproId::Plan>(id.positions);
-                    plan = {std::min(plan.count, largest), largest, std::nullopt};
-                    return tries(id);
-                  });
+  SmallestFailing(1, 1, std::get<ReproId::Plan>(failed.id.positions).largest, [&](int64_t largest) {
+    ReproId id = current;
+    ReproId::Plan& plan = std::get<ReproId::Plan>(id.positions);
+    plan = {std::min(plan.count, largest), largest, std::nullopt};
+    return tries(id);
+  });
   if (IsRotary(current.scheme)) {
     SmallestFailing(2, 2, RotaryOf(failed.id.scheme).rotary_dim, [&](int64_t width) {
       return with_fields({{"head_dim", width}, {"rotary_dim", width}, {"rotary_offset", 0}});
     });
   }
-  const nlohmann::ordered_json defaults = ToJson(SchemeFromJson({{"scheme", Name(current.scheme)}}));
+  const nlohmann::ordered_json defaults =
+      ToJson(SchemeFromJson({{"scheme", Name(current.scheme)}}));
   const nlohmann::ordered_json fields = ToJson(current.scheme);
   for (const auto& [name, value] : fields.items()) {
     if (name == "head_dim" || name == "rotary_dim" || !defaults.contains(name) ||

@@ -23,10 +23,10 @@ struct MinimizeOptions {
 /// A failed check that may be searched.
 struct FailedCheck {
   const Subject& subject;
-  const CheckPlan& plan;       // of which the check ran over every position
-  ReproId id;                  // of the verdict
-  std::string repro_options;   // what `posgauge repro` must be told beside an id
-  std::string name;            // of its files
+  const CheckPlan& plan;      // of which the check ran over every position
+  ReproId id;                 // of the verdict
+  std::string repro_options;  // what `posgauge repro` must be told beside an id
+  std::string name;           // of its files
 };
 
 /// Of a verdict `contract` or `adequate` that fails: looks for the smallest case, writes it to the
@@ -36,8 +36,8 @@ struct FailedCheck {
 void MinimizeCase(const FailedCheck& failed, const MinimizeOptions& options, Verdict& verdict);
 
 /// Of a law that fails: the fewest heads, the smallest largest position, default parameters and the
-/// smallest widths at which its own plan of cases still fails. `others` as in CheckLawsOf; kernels of
-/// other parameters are made from them.
+/// smallest widths at which its own plan of cases still fails. `others` as in CheckLawsOf; kernels
+/// of other parameters are made from them.
 void MinimizeLaw(const FailedCheck& failed, const std::vector<KernelInfo>& kernels,
                  Verdict& verdict);
 

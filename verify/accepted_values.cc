@@ -1,8 +1,10 @@
 #include "posgauge/verify/accepted_values.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <string_view>
 
 namespace posgauge {
 
@@ -21,6 +23,11 @@ int64_t LastAccepted(int64_t inside, int64_t end, Accepts accepts) {
     if (middle == inside || middle == outside) return inside;
     (accepts(middle) ? inside : outside) = middle;
   }
+}
+
+Tensor* Find(std::vector<Named>& tensors, std::string_view name) {
+  const auto found = std::ranges::find(tensors, name, &Named::name);
+  return found == tensors.end() ? nullptr : &found->tensor;
 }
 
 }  // namespace
@@ -51,10 +58,11 @@ std::optional<std::vector<AcceptedValue>> AcceptedValues(const JudgedCase& judge
     const CallFindings findings = judged.Judge(answer, budget);
     return (by_budget ? findings.budget : findings.contract).use.over() == 0;
   };
-  const bool in_two = std::ranges::find(answer, "frequency_low", &Named::name) != answer.end();
-  if (in_two || judged.subject().info().Declares("rowshift") || !holds()) return std::nullopt;
+  const bool in_two = Find(answer, "frequency_low") != nullptr;
+  if (judged.subject().info().Declares("rowshift") || !holds()) return std::nullopt;
   std::vector<AcceptedValue> accepted;
   for (size_t output = 0; output < answer.size(); ++output) {
+    if (in_two && answer[output].name.starts_with("frequency")) continue;
     Tensor& tensor = answer[output].tensor;
     const Dtype dtype = tensor.dtype();
     for (size_t i = 0; i < std::min(most, tensor.size()); ++i) {
@@ -77,6 +85,32 @@ std::optional<std::vector<AcceptedValue>> AcceptedValues(const JudgedCase& judge
     }
   }
   return accepted;
+}
+
+std::vector<AcceptedSum> AcceptedSums(const JudgedCase& judged) {
+  std::vector<Named> answer = judged.Exact();
+  Tensor* low = Find(answer, "frequency_low");
+  if (low == nullptr) return {};
+  const Tensor& high = *Find(answer, "frequency");
+  std::vector<AcceptedSum> sums;
+  for (size_t i = 0; i < low->size(); ++i) {
+    AcceptedSum sum{high.Value(i), low->Value(i), 0};
+    const auto accepts = [&](int64_t order) {
+      const double off = Decode(Dtype::f64, static_cast<uint64_t>(order));
+      bool holds = true;
+      for (const double side : {off, -off}) {
+        low->Set(i, sum.low + side);
+        holds = holds && judged.Judge(answer, 0).contract.use.over() == 0;
+      }
+      return holds;
+    };
+    // Non-negative numbers are in the order of their bits.
+    const auto end = static_cast<int64_t>(Encode(Dtype::f64, std::fabs(sum.high)));
+    sum.allowed = Decode(Dtype::f64, static_cast<uint64_t>(LastAccepted(0, end, accepts)));
+    low->Set(i, sum.low);
+    sums.push_back(sum);
+  }
+  return sums;
 }
 
 }  // namespace posgauge

@@ -8,7 +8,8 @@
 
 namespace posgauge {
 
-/// Place of a number among those of its dtype, ascending; -0 is just below +0. Of an integer itself.
+/// Place of a number among those of its dtype, ascending; -0 is just below +0. Of an integer
+/// itself.
 int64_t OrderOf(Dtype dtype, uint64_t bits);
 uint64_t BitsAt(Dtype dtype, int64_t order);
 
@@ -21,9 +22,17 @@ struct AcceptedValue {
 
 /// Of every element of a case the numbers that its judge accepts, the others being the truth; the
 /// judge itself is asked, by bisection. At most the first `most` elements of each output. Nothing
-/// where the elements do not stand for themselves: the judge refuses the rounded truth, the kernel
-/// declares `rowshift`, or frequencies are the sum of two outputs.
+/// where the elements do not stand for themselves: the judge refuses the rounded truth, or the
+/// kernel declares `rowshift`. Frequencies in two parts are left out: AcceptedSums has them.
 std::optional<std::vector<AcceptedValue>> AcceptedValues(const JudgedCase& judged, bool by_budget,
                                                          double budget, size_t most);
+
+/// Of a frequency that is the sum of two outputs: how far from high + low the sum may be.
+struct AcceptedSum {
+  double high = 0, low = 0, allowed = 0;  // radians per token
+};
+
+/// One a pair, in order; none where frequencies come in one part. By bisection as above.
+std::vector<AcceptedSum> AcceptedSums(const JudgedCase& judged);
 
 }  // namespace posgauge

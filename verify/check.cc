@@ -118,8 +118,8 @@ void RunBlock(const Subject& subject, const Truth& truth, const std::vector<doub
       return CheckBlock(subject, truth, placed, ExactTruth(truth, placed), plan);
     };
     CallFindings findings = served.size() == planned.size()
-                            ? CheckBlock(subject, truth, block, exact, plan)
-                            : check_served();
+                                ? CheckBlock(subject, truth, block, exact, plan)
+                                : check_served();
     Append(running.all.contract, std::move(findings.contract));
     Append(running.all.budget, std::move(findings.budget));
     running.positions += served.size();

@@ -38,18 +38,14 @@ CallFindings JudgeAnswer(const Subject& subject, const RotationTruth& truth,
   const std::string& quantity = subject.info().quantity;
   if (quantity == "table") {
     const TablePair table{Find(answer, "cos"), Find(answer, "sin")};
-    return {HoldToBound(table, layout, call.positions, call.given, truth.local_bound(), magnitude,
-                        truth.axes()),
-            HoldToBudget(table, layout, call.positions, call.exact, magnitude, budget,
-                         truth.axes())};
+    return {
+        HoldToBound(table, layout, call.positions, call.given, truth.local_bound(), magnitude,
+                    truth.axes()),
+        HoldToBudget(table, layout, call.positions, call.exact, magnitude, budget, truth.axes())};
   }
-  const Rotated rotated{layout,
-                        call.positions,
-                        call.x,
-                        Find(answer, "out"),
-                        quantity == "rotate_backward",
-                        {},
-                        truth.axes()};
+  const Rotated rotated{
+      layout, call.positions, call.x, Find(answer, "out"), quantity == "rotate_backward",
+      {},     truth.axes()};
   return {HoldToBound(rotated, call.given, truth.local_bound()),
           HoldToBudget(rotated, call.exact, magnitude, budget)};
 }

@@ -81,8 +81,7 @@ std::vector<Named> JudgedCase::Exact() const {
     const std::vector<double> values =
         held->limits.empty() ? std::vector<double>(held->buckets.begin(), held->buckets.end())
                              : HighParts(held->given.values);
-    exact.push_back(
-        tensor(info.outputs[0], subject_.equations().ShapeFor(asked_.inputs), values));
+    exact.push_back(tensor(info.outputs[0], subject_.equations().ShapeFor(asked_.inputs), values));
   } else if (const auto* turned = std::get_if<OfRotation>(&truth_)) {
     const TruthTable& given = turned->own ? *turned->own : turned->exact;
     const Rotary& layout = subject_.layout();
@@ -93,10 +92,9 @@ std::vector<Named> JudgedCase::Exact() const {
                                HighParts(spec.name == "cos" ? given.cos : given.sin)));
       }
     } else {
-      const Rotated rotated{layout, asked_.positions,
-                            asked_.x, asked_.x,
-                            info.quantity == "rotate_backward", {},
-                            subject_.axes()};
+      const Rotated rotated{
+          layout, asked_.positions, asked_.x, asked_.x, info.quantity == "rotate_backward",
+          {},     subject_.axes()};
       exact.push_back({"out", Tensor::FromValues(asked_.x.dtype(), asked_.x.shape(),
                                                  HighParts(ExactValues(rotated, given)))});
     }
@@ -142,9 +140,9 @@ CallFindings JudgedCase::Judge(const std::vector<Named>& answer, double budget) 
   }
   if (const auto* turned = std::get_if<OfRotation>(&truth_)) {
     const TruthTable& given = turned->own ? *turned->own : turned->exact;
-    return JudgeAnswer(
-        subject_, subject_.rotation(),
-        HeldCall<TruthTable>{asked_.positions, asked_.x, turned->exact, given}, answer, budget);
+    return JudgeAnswer(subject_, subject_.rotation(),
+                       HeldCall<TruthTable>{asked_.positions, asked_.x, turned->exact, given},
+                       answer, budget);
   }
   if (const auto* added = std::get_if<OfAddition>(&truth_)) {
     const RowTruth& given = added->own ? *added->own : added->exact;

@@ -97,9 +97,8 @@ void SmallerPositions(CaseSearch& search) {
         continue;
       }
       const double sign = search.current().inputs[name].values[i] < 0 ? -1 : 1;
-      SmallestFailing(0, 1, static_cast<int64_t>(whole), [&](int64_t nearer) {
-        return at(sign * static_cast<double>(nearer));
-      });
+      SmallestFailing(0, 1, static_cast<int64_t>(whole),
+                      [&](int64_t nearer) { return at(sign * static_cast<double>(nearer)); });
     }
   }
 }
@@ -146,9 +145,8 @@ void SmallerWidths(CaseSearch& search) {
   const auto shrink = [&](int64_t lowest, int64_t step, int64_t current, auto fields_for) {
     const PlainCase start = search.current();
     if (current <= lowest) return;
-    SmallestFailing(lowest, step, current, [&](int64_t width) {
-      return TryFields(search, start, fields_for(width));
-    });
+    SmallestFailing(lowest, step, current,
+                    [&](int64_t width) { return TryFields(search, start, fields_for(width)); });
   };
   const Scheme scheme = search.current().scheme;
   if (IsRotary(scheme)) {
@@ -158,10 +156,14 @@ void SmallerWidths(CaseSearch& search) {
              return {{"head_dim", width}, {"rotary_dim", width}, {"rotary_offset", 0}};
            });
     shrink(2, 2, RotaryOf(search.current().scheme).rotary_dim,
-           [](int64_t width) -> nlohmann::ordered_json { return {{"rotary_dim", width}}; });
+           [](int64_t width) -> nlohmann::ordered_json {
+             return {{"rotary_dim", width}};
+           });
     const Rotary narrow = RotaryOf(search.current().scheme);
     shrink(narrow.rotary_offset + narrow.rotary_dim, 1, narrow.head_dim,
-           [](int64_t width) -> nlohmann::ordered_json { return {{"head_dim", width}}; });
+           [](int64_t width) -> nlohmann::ordered_json {
+             return {{"head_dim", width}};
+           });
     return;
   }
   const nlohmann::ordered_json fields = ToJson(scheme);

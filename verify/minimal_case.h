@@ -22,8 +22,8 @@ struct JudgedBy {
   double spacings = 2;
 };
 
-/// The smallest case that was found to fail in the same way: values over the same limit, or the same
-/// Failure.
+/// The smallest case that was found to fail in the same way: values over the same limit, or the
+/// same Failure.
 struct MinimalCase {
   CaseFile asked;
   std::optional<Failure> failure;  // nothing where values are over the limit
@@ -31,15 +31,15 @@ struct MinimalCase {
   std::optional<Witness> witness;  // the first value over the limit
   std::string text;                // the case in a line
   std::vector<std::string> matters, does_not_matter;
-  int64_t calls = 0;    // judged calls that it took
+  int64_t calls = 0;     // judged calls that it took
   bool complete = true;  // false where a limit ended the search
 };
 
 /// Greedy delta debugging, whose every step must fail again in the same way when the real kernel is
 /// called and judged: fewer tokens; smaller positions; fewer heads; default parameters; smaller
-/// widths; zeros, ones and powers of two in place of other values. A number is bisected between what
-/// holds and what fails, from small ones up, so that it is the smallest wherever failures have no
-/// gaps. Deterministic unless the seconds end it. Nothing where `failing` does not fail.
+/// widths; zeros, ones and powers of two in place of other values. A number is bisected between
+/// what holds and what fails, from small ones up, so that it is the smallest wherever failures have
+/// no gaps. Deterministic unless the seconds end it. Nothing where `failing` does not fail.
 std::optional<MinimalCase> Minimize(const KernelInfo& info, const CaseFile& failing,
                                     const JudgedBy& judged_by, const SearchLimits& limits);
 

@@ -80,9 +80,9 @@ CaseFile PlainCase::ToFile(const KernelInfo& info) const {
 
 std::vector<std::vector<std::string>> TokenGroups(const PlainCase& plain) {
   std::vector<std::vector<std::string>> groups;
-  for (const std::vector<std::string>& all :
-       {std::vector<std::string>{"positions", "x"}, {"query_positions", "q"},
-        {"key_positions", "k", "v"}}) {
+  for (const std::vector<std::string>& all : {std::vector<std::string>{"positions", "x"},
+                                              {"query_positions", "q"},
+                                              {"key_positions", "k", "v"}}) {
     std::vector<std::string> group;
     std::ranges::copy_if(all, std::back_inserter(group), [&](const std::string& name) {
       return plain.inputs.Find(name) != nullptr;
@@ -99,8 +99,8 @@ PlainCase WithTokens(const PlainCase& plain, const std::vector<std::string>& gro
     const ExactTensor& from = plain.inputs[name];
     ExactTensor to{from.shape, {}};
     to.shape[0] = static_cast<int64_t>(tokens.size());
-    const auto row = static_cast<std::ptrdiff_t>(from.values.size() /
-                                                 static_cast<size_t>(from.shape[0]));
+    const auto row =
+        static_cast<std::ptrdiff_t>(from.values.size() / static_cast<size_t>(from.shape[0]));
     for (const size_t token : tokens) {
       const auto begin = from.values.begin() + static_cast<std::ptrdiff_t>(token) * row;
       to.values.insert(to.values.end(), begin, begin + row);

@@ -39,8 +39,8 @@ PlainCase WithHeads(const PlainCase& plain, int64_t heads);
 /// pairs, follow the width. Nothing where there is no such scheme.
 std::optional<Scheme> WithFields(const Scheme& scheme, const nlohmann::ordered_json& fields);
 
-/// The case under other parameters: of tensors that became smaller the first entries of each extent.
-/// Nothing where one would have to grow, or there is no such quantity.
+/// The case under other parameters: of tensors that became smaller the first entries of each
+/// extent. Nothing where one would have to grow, or there is no such quantity.
 std::optional<PlainCase> UnderScheme(const PlainCase& plain, const Scheme& scheme,
                                      std::string_view quantity);
 

@@ -182,9 +182,8 @@ Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
   if (placement == Placement::in_place && info_.kernel->in_place == 0) {
     throw Unsupported("the kernel does not write over its input");
   }
-  std::vector<Named> outputs = {
-      {info_.outputs[0].name,
-       Poisoned(info_.outputs[0].dtypes.front(), equations().ShapeFor(inputs))}};
+  std::vector<Named> outputs = {{info_.outputs[0].name, Poisoned(info_.outputs[0].dtypes.front(),
+                                                                 equations().ShapeFor(inputs))}};
   CallKernel(info_, scheme_, InputsFor(inputs), outputs, placement);
   return std::move(outputs[0].tensor);
 }

@@ -55,9 +55,9 @@ struct MinimalRecord {
   uint64_t calls = 0;                                 // that the search took
   bool complete = true;                               // false where its limits ended it
   std::string repro;                                  // command; the nearest that an id can say
-  bool repro_is_minimal = false;                      // whether that is the case, but for its values
-  std::vector<std::string> files;                     // case, answer, program
-  std::string note;                                   // why there is no case or file
+  bool repro_is_minimal = false;   // whether that is the case, but for its values
+  std::vector<std::string> files;  // case, answer, program
+  std::string note;                // why there is no case or file
 };
 
 struct Verdict {

@@ -1,4 +1,5 @@
-// What of a minimal case could be otherwise: each thing is changed alone and the kernel asked again.
+// What of a minimal case could be otherwise: each thing is changed alone and the kernel asked
+// again.
 #include <algorithm>
 #include <cmath>
 
@@ -50,8 +51,8 @@ class Probe {
       }
       const double at = positions.values[0];
       const std::vector<double> farther = {at + 1, 2 * at + 1, 4 * at + 17};
-      const bool onwards = std::ranges::all_of(
-          farther, [&](double other) { return FailsAt(group.front(), other); });
+      const bool onwards =
+          std::ranges::all_of(farther, [&](double other) { return FailsAt(group.front(), other); });
       Say(at != 0 || !onwards, at == 0 && onwards ? name
                                : onwards          ? fmt::format("{} >= {}", name, at)
                                                   : fmt::format("{} {}", name, at));
