@@ -126,8 +126,8 @@ class MinimalCase(unittest.TestCase):
             "beyond", (RETURN, "  if (tokens > 0 && position_of(call) >= 40) Channels(out, tokens - 1,"
                                " heads - 1)[head_dim] = 1;\n" + RETURN),
             ("static int32_t Rotate(", "static int64_t position_of(const posgauge_call* call) {\n"
-             "  return *(int64_t*)((char*)call->inputs[1].tensor.data + "
-             "call->inputs[1].tensor.byte_offset);\n}\nstatic int32_t Rotate("), expect=3)
+             "  return ((int64_t*)((char*)call->inputs[1].tensor.data + "
+             "call->inputs[1].tensor.byte_offset))[call->inputs[1].tensor.shape[0] - 1];\n}\nstatic int32_t Rotate("), expect=3)
         self.assertIn("position >= 40", minimal["matters"])
         self.assertIn("; x 0", minimal["case"])
 
@@ -135,7 +135,7 @@ class MinimalCase(unittest.TestCase):
         for scheme, kernel, settings, part in (
                 ("rope", "position_mod_4096.table.f32", ["head_dim=8"], "positions 4096"),
                 ("rope", "wrong_base.frequencies.f64", ["head_dim=8"], "head_dim=4"),
-                ("sinusoidal", "position_mod_4096.embed.f32", ["width=8"], "positions 4096"),
+                ("sinusoidal", "position_bf16.embed.f32", ["width=8"], "positions 257"),
                 ("alibi", "position_uint8.bias.f32", [], "heads=1"),
                 ("alibi", "position_uint8.scores.f32", ["head_dim=8"], "heads=1"),
                 ("alibi", "position_uint8.attention.f32", ["head_dim=8"], "heads=1")):

@@ -118,6 +118,14 @@ bool TryShapes(CaseSearch& search, const std::optional<PlainCase>& smaller) {
   if (search.Try(*smaller)) return true;
   if (ValueTensors(*smaller).empty()) return false;
   if (search.Try(Filled(*smaller, 1))) return true;
+  // The largest number of the current one may have lain beyond the new shape.
+  double largest = 1;
+  for (const std::string& name : ValueTensors(search.current())) {
+    for (const double value : search.current().inputs[name].values) {
+      if (std::fabs(value) > largest) largest = std::fabs(value);
+    }
+  }
+  if (std::isfinite(largest) && search.Try(Filled(*smaller, largest))) return true;
   PlainCase planned = *smaller;
   for (const std::string& name : ValueTensors(*smaller)) {
     const ExactTensor& drawn = search.first().inputs[name];
@@ -195,13 +203,18 @@ void DefaultParameters(CaseSearch& search) {
   }
 }
 
-// Numbers that are simpler than `value`, the simplest first; none of a power of two.
+// Numbers that are simpler than `value`, the simplest first; of a power of two the smaller ones.
 std::vector<double> Simpler(double value) {
   if (std::fabs(value) == 1 || !std::isfinite(value) || value == 0) return {};
   int exponent = 0;
   const double fraction = std::frexp(value, &exponent);
   std::vector<double> simpler = {1, std::copysign(1.0, value)};
-  if (std::fabs(fraction) == 0.5) return simpler;
+  if (std::fabs(fraction) == 0.5) {
+    for (int smaller = 1; smaller < std::min(exponent - 1, 16); ++smaller) {
+      simpler.push_back(std::ldexp(std::copysign(1.0, value), smaller));
+    }
+    return simpler;
+  }
   simpler.push_back(std::copysign(std::exp2(std::round(std::log2(std::fabs(value)))), value));
   for (const int bits : {2, 3, 5, 8}) {
     const double rounded = std::ldexp(std::round(std::ldexp(fraction, bits)), exponent - bits);
