@@ -119,7 +119,7 @@ class MinimalCase(unittest.TestCase):
         minimal = self.rope("clamped", (SECOND, "*second = (float)(u * s + v * c);\n"
                                                 "        if (u > 2) *second = 0;"))
         self.assertIn("values of x", minimal["matters"])
-        self.assertIn("x 4 at [0, 0, 0], else 0", minimal["case"])
+        self.assertIn("positions 0; 1 head; x 4 at [0, 0, 0], 1 at [0, 0, 1]", minimal["case"])
 
     def test_one_element_past_the_output(self):
         minimal = self.rope(
