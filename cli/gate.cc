@@ -23,6 +23,7 @@
 #include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
+#include "posgauge/cli/minimize.h"
 #include "posgauge/cli/named_cause.h"
 #include "posgauge/cli/run_deadline.h"
 #include "posgauge/cli/scheme_options.h"
@@ -44,6 +45,7 @@ struct Options {
   ReportOptions report;
   BaselineOptions baseline;
   CommandOptions command;
+  MinimizeOptions minimize;
   std::string golden = DefaultGoldenFolder(), dump, format = "safetensors", waive;
   bool exhaustive = false, golden_is_given = false;
   std::optional<double> run_time_limit;  // seconds
@@ -290,6 +292,29 @@ class Gate {
     return text;
   }
 
+  // The searches may take as long as all the checks: only the first failures of a run are searched.
+  void FindMinimal(const LayerGroup& group, const CheckPlan& plan, const ReproId& id,
+                   const KernelInfo& info, Verdict& verdict) {
+    constexpr int kMost = 8;
+    if (verdict.check.starts_with("golden:")) return;
+    if (++searched_ > kMost) {
+      verdict.minimal = MinimalRecord{
+          .repro = verdict.repro + " --minimize",
+          .note = fmt::format("not searched, being more than the first {} failures", kMost)};
+      return;
+    }
+    Progress(fmt::format("layers {}: minimal case of {}, {}", group.kind, info.name, id.check));
+    const Subject subject(info, group.scheme);
+    const FailedCheck failed{subject, plan, id, ReproOptions(verdict),
+                             fmt::format("{}.{}.{}", group.kind, info.name, id.check)};
+    if (id.check == "contract" || id.check == "adequate") {
+      MinimizeCase(failed, options_.minimize, verdict);
+    } else {
+      MinimizeLaw(failed, kernels_, verdict);
+    }
+    Progress("");
+  }
+
   // A failing check can be run again at its first failing position alone, a law over its whole
   // plan.
   void Record(const LayerGroup& group, const CheckPlan& plan, KernelResult& result) {
@@ -305,6 +330,7 @@ class Gate {
         id.positions = verdict.first_failure->position;
       if (verdict.outcome == Outcome::fail) {
         verdict.repro = fmt::format("posgauge repro {}{}", id.Text(), ReproOptions(verdict));
+        if (options_.minimize.Wanted()) FindMinimal(group, plan, id, *result.info, verdict);
       }
       values_ += verdict.use.count();
       baseline_.Add(group.kind, verdict);
@@ -392,6 +418,7 @@ class Gate {
   std::vector<std::string> inadequate_, blind_;
   std::optional<double> horizon_;  // the smallest of the kernels'
   uint64_t values_ = 0, unmeasured_ = 0;
+  int searched_ = 0;  // failures, for their minimal cases
 };
 
 int Execute(const Options& options) {
@@ -441,6 +468,10 @@ void AddGate(CLI::App& program, int& exit_code) {
   options->baseline.AddTo(command);
   options->command.AddTo(command);
   command.get_option("--run-time-limit")->excludes(command.get_option("--command"));
+  options->minimize.AddTo(command);
+  for (const char* own : {"--minimize", "--minimal-case"}) {
+    command.get_option(own)->excludes(command.get_option("--command"));
+  }
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

@@ -8,7 +8,7 @@ namespace posgauge::cli {
 
 std::vector<Verdict> CheckLawsOf(const Subject& subject, const std::vector<Subject>& others,
                                  const CheckPlan& plan, int64_t largest_position,
-                                 const RunDeadline& deadline) {
+                                 const RunDeadline& deadline, std::string_view only) {
   const CasePlan cases{.heads = plan.heads, .largest_position = largest_position};
   std::vector<LawCase> standard = StandardCases(subject, cases, plan.seed);
   for (LawCase& law_case : standard) law_case.transpose = FindTranspose(subject, others);
@@ -19,6 +19,7 @@ std::vector<Verdict> CheckLawsOf(const Subject& subject, const std::vector<Subje
     // A law of another quantity, or of frequencies that posgauge itself handed over, is not a check
     // of this kernel.
     if (!AppliesTo(law, subject.info().quantity)) continue;
+    if (!only.empty() && law.name != only) continue;
     if (AppliesTo(law, "frequencies") && !subject.NotCovered().empty()) continue;
     verdicts.push_back(deadline.IsOver()
                            ? deadline.NotRun(law.name, law.statement, subject.info().name)

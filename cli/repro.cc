@@ -9,6 +9,7 @@
 #include "posgauge/cli/golden_folder.h"
 #include "posgauge/cli/kernel_options.h"
 #include "posgauge/cli/law_check.h"
+#include "posgauge/cli/minimize.h"
 #include "posgauge/cli/named_cause.h"
 #include "posgauge/verify/check.h"
 #include "posgauge/verify/report.h"
@@ -22,9 +23,25 @@ struct Options {
   KernelOptions kernels;
   std::string id, golden = DefaultGoldenFolder();
   BudgetOption budget;
+  MinimizeOptions minimize;
 };
 
 constexpr std::string_view kGoldenCheck = "golden:";
+
+void FindMinimal(const Options& options, FailedCheck failed, const std::vector<KernelInfo>& kernels,
+                 Verdict& verdict) {
+  failed.repro_options = options.kernels.CommandText();
+  if (options.budget.spacings != BudgetOption{}.spacings) {
+    failed.repro_options += fmt::format(" --budget {}", options.budget.spacings);
+  }
+  failed.name = fmt::format("{}.{}", failed.id.kernel, failed.id.check);
+  verdict.repro = fmt::format("posgauge repro {}{}", failed.id.Text(), failed.repro_options);
+  if (failed.id.check == "contract" || failed.id.check == "adequate") {
+    MinimizeCase(failed, options.minimize, verdict);
+  } else if (!failed.id.check.starts_with(kGoldenCheck)) {
+    MinimizeLaw(failed, kernels, verdict);
+  }
+}
 
 int Execute(const Options& options) {
   options.budget.Validate();
@@ -61,6 +78,9 @@ int Execute(const Options& options) {
     }
   }
   Require(verdict.has_value(), "repro id: {} has no check '{}'", id.kernel, id.check);
+  if (verdict->outcome == Outcome::fail && options.minimize.Wanted()) {
+    FindMinimal(options, {*subject, plan, id}, kernels, *verdict);
+  }
   switch (verdict->outcome) {
     case Outcome::fail:
       fmt::print("{}", FailureText(*verdict));
@@ -90,6 +110,7 @@ void AddRepro(CLI::App& program, int& exit_code) {
   options->kernels.AddTo(command);
   command.add_option("--golden", options->golden, "folder of golden vectors, for a golden: check");
   options->budget.AddTo(command);
+  options->minimize.AddTo(command);
   command.callback([options, &exit_code] { exit_code = Execute(*options); });
 }
 

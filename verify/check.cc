@@ -9,8 +9,7 @@
 #include <set>
 
 #include "posgauge/verify/equation_plan.h"
-#include "posgauge/verify/judge_addition.h"
-#include "posgauge/verify/judge_equations.h"
+#include "posgauge/verify/judged_call.h"
 #include "posgauge/verify/plan.h"
 
 namespace posgauge {
@@ -37,10 +36,6 @@ void Append(Finding& all, Finding block) {
   all.profile.insert(all.profile.end(), block.profile.begin(), block.profile.end());
 }
 
-struct Findings {
-  Finding contract, budget;
-};
-
 // By the kind of the scheme: what a block of positions is held to, and how; its frequencies.
 
 TruthTable ExactTruth(const RotationTruth& truth, Positions positions) {
@@ -53,40 +48,9 @@ Tensor InputOf(const Subject& subject, const RotationTruth&, Positions positions
                    subject.axes());
 }
 
-Findings CheckBlock(const Subject& subject, const RotationTruth& truth, Positions positions,
-                    const TruthTable& exact, const CheckPlan& plan) {
-  const KernelInfo& info = subject.info();
-  const Rotary& layout = subject.layout();
-  const double magnitude = truth.magnitude();
-  std::optional<TruthTable> own;
-  if (subject.TakesTable()) {
-    own = TruthOf(truth.SuppliedTable(positions));
-  } else if (!truth.GivenIsExact()) {
-    own = TruthOf(truth.given(), positions);
-  }
-  const TruthTable& given = own ? *own : exact;
-  if (info.quantity == "table") {
-    const TablePair table = subject.Table(positions);
-    return {
-        HoldToBound(table, layout, positions, given, truth.local_bound(), magnitude, truth.axes()),
-        HoldToBudget(table, layout, positions, exact, magnitude, plan.budget, truth.axes())};
-  }
-  const Tensor x = InputOf(subject, truth, positions, exact, plan);
-  const Tensor out = subject.Rotate(positions, x);
-  const Rotated rotated{layout, positions,   x, out, info.quantity == "rotate_backward",
-                        {},     truth.axes()};
-  return {HoldToBound(rotated, given, truth.local_bound()),
-          HoldToBudget(rotated, exact, magnitude, plan.budget)};
-}
-
 // The planned positions as the kernel is asked for them.
 std::vector<double> Placed(const RotationTruth& truth, Positions planned, uint64_t seed) {
   return PlaceOnAxes(truth.axes(), planned, seed);
-}
-
-Finding CheckFrequencies(const Subject& subject, const RotationTruth& truth) {
-  return HoldToBound(subject.Frequencies(), truth.exact().EncloseFrequencies(),
-                     truth.exact().EncloseMagnitude(), truth.local_bound());
 }
 
 std::vector<double> Placed(const AdditionTruth&, Positions planned, uint64_t) {
@@ -102,30 +66,20 @@ Tensor InputOf(const Subject& subject, const AdditionTruth& truth, Positions pos
   return PlanEmbeddings(truth.exact().width(), positions, subject.io(), exact, plan.seed);
 }
 
-Findings CheckBlock(const Subject& subject, const AdditionTruth& truth, Positions positions,
-                    const RowTruth& exact, const CheckPlan& plan) {
-  std::optional<RowTruth> own;
-  if (subject.TakesTable()) {
-    own = TruthOf(truth.SuppliedRows(positions));
-  } else if (!truth.GivenIsExact()) {
-    own = TruthOf(truth.given(), positions);
-  }
-  const RowTruth& given = own ? *own : exact;
-  const bool embeds = subject.info().quantity == "embed";
-  const Tensor x = embeds ? InputOf(subject, truth, positions, exact, plan) : Tensor();
-  const Tensor out = embeds ? subject.Embed(positions, x) : subject.Rows(positions);
-  const Added added{truth.exact(), positions, embeds ? &x : nullptr, out};
-  return {HoldToBound(added, given, truth.local_bound()), HoldToBudget(added, exact, plan.budget)};
-}
-
-Finding CheckFrequencies(const Subject& subject, const AdditionTruth& truth) {
-  return HoldToBound(subject.Frequencies(), truth.exact().EncloseFrequencies(), {{{1, 0}}, 0},
-                     truth.local_bound().waves());
+template <class Truth, class Exact>
+CallFindings CheckBlock(const Subject& subject, const Truth& truth, Positions positions,
+                        const Exact& exact, const CheckPlan& plan) {
+  const std::optional<Exact> own = OwnTruth(subject, truth, positions);
+  const Tensor x = subject.info().quantity == "table"
+                       ? Tensor()
+                       : InputOf(subject, truth, positions, exact, plan);
+  return JudgeAnswer(subject, truth, HeldCall<Exact>{positions, x, exact, own ? *own : exact},
+                     subject.Answer(positions, x), plan.budget);
 }
 
 // One kernel's state while blocks go by.
 struct Running {
-  Findings all;
+  CallFindings all;
   RowShifts shifts;
   uint64_t positions = 0;
   uint64_t planned = 0;  // of equations, whose quantities take fewer than the plan has
@@ -160,9 +114,9 @@ void RunBlock(const Subject& subject, const Truth& truth, const std::vector<doub
       const std::vector<double> placed = Placed(truth, served, plan.seed);
       return CheckBlock(subject, truth, placed, ExactTruth(truth, placed), plan);
     };
-    Findings findings = served.size() == planned.size()
-                            ? CheckBlock(subject, truth, block, exact, plan)
-                            : check_served();
+    CallFindings findings = served.size() == planned.size()
+                                ? CheckBlock(subject, truth, block, exact, plan)
+                                : check_served();
     Append(running.all.contract, std::move(findings.contract));
     Append(running.all.budget, std::move(findings.budget));
     running.positions += served.size();
@@ -345,10 +299,10 @@ void CheckPositions(const Subject& subject, Positions positions, const CheckPlan
   const EnclosedEach& truth = enclosures.Of(own.exact(), quantity, inputs);
   const EnclosedEach& local = enclosures.Of(own.exact(), quantity, given);
   const std::vector<EquationLimit> limits = own.bound().Limits(quantity, given, out.shape());
-  const Contract& contract = own.bound().contract();
-  Append(running.all.contract, HoldToBound(judged, local, limits, contract));
-  Append(running.all.budget, HoldToBudget(judged, truth, limits, plan.budget));
-  running.shifts.Merge(FindRowShifts(judged, local, limits, contract));
+  CallFindings findings = JudgeAnswer(subject, {truth, local, limits}, judged, plan.budget);
+  Append(running.all.contract, std::move(findings.contract));
+  Append(running.all.budget, std::move(findings.budget));
+  running.shifts.Merge(FindRowShifts(judged, local, limits, own.bound().contract()));
 }
 
 // Products, or what costs as much, that one position takes.
@@ -434,15 +388,7 @@ std::vector<KernelCheck> CheckKernels(const std::vector<Subject>& subjects, cons
   for (size_t i = 0; i < subjects.size(); ++i) {
     if (subjects[i].info().quantity != "frequencies") continue;
     running[i].Try([&] {
-      running[i].all.contract = std::visit(
-          [&]<class Truth>(const Truth& truth) -> Finding {
-            if constexpr (std::same_as<Truth, EquationTruth>) {
-              return {};  // has none
-            } else {
-              return CheckFrequencies(subjects[i], truth);
-            }
-          },
-          subjects[i].truth());
+      running[i].all.contract = JudgeFrequencies(subjects[i], subjects[i].Frequencies());
     });
   }
   const auto run = [&](const CheckPlan& run_plan, std::vector<Running>& into) {

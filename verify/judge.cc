@@ -351,7 +351,7 @@ Finding HoldToBound(const Subject::FrequencyOutput& output, const EnclosedValues
     const double error = Magnitude(got - want);
     const double allowed = std::fabs(want.high) * limit;
     const double measured = std::max(0.0, error - std::fabs(want.high) * radius);
-    collector.Add(0, std::isnan(got.high) ? HUGE_VAL : Use(measured, allowed), place, [&] {
+    collector.Add(0, !std::isfinite(got.high) ? HUGE_VAL : Use(measured, allowed), place, [&] {
       return Witness{.where = name,
                      .got = HexAndDecimal(got.high),
                      .want = HexAndDecimal(want.high),

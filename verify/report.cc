@@ -34,6 +34,18 @@ nlohmann::ordered_json ToJson(const Cause& cause) {
           {"links", cause.links}};
 }
 
+nlohmann::ordered_json ToJson(const MinimalRecord& minimal) {
+  return {{"case", minimal.text},
+          {"matters", minimal.matters},
+          {"does_not_matter", minimal.does_not_matter},
+          {"calls", minimal.calls},
+          {"complete", minimal.complete},
+          {"repro", minimal.repro},
+          {"repro_is_minimal", minimal.repro_is_minimal},
+          {"files", minimal.files},
+          {"note", minimal.note}};
+}
+
 nlohmann::ordered_json ToJson(const Verdict& verdict) {
   nlohmann::ordered_json json = {
       {"check", verdict.check},
@@ -48,11 +60,13 @@ nlohmann::ordered_json ToJson(const Verdict& verdict) {
       {"first_failure", nullptr},
       {"worst", nullptr},
       {"cause", nullptr},
-      {"repro", verdict.repro}};
+      {"repro", verdict.repro},
+      {"minimal", nullptr}};
   if (verdict.failure) json["failure"] = std::string(VariantName(*verdict.failure));
   if (verdict.first_failure) json["first_failure"] = ToJson(*verdict.first_failure);
   if (verdict.worst) json["worst"] = ToJson(*verdict.worst);
   if (verdict.cause) json["cause"] = ToJson(*verdict.cause);
+  if (verdict.minimal) json["minimal"] = ToJson(*verdict.minimal);
   return json;
 }
 
@@ -114,6 +128,24 @@ std::string Describe(const Cause& cause) {
   return text;
 }
 
+std::string Describe(const MinimalRecord& minimal) {
+  std::string text;
+  const auto line = [&](std::string_view title, const std::string& what) {
+    if (!what.empty()) text += fmt::format("  {:<22} {}\n", title, what);
+  };
+  line("minimal", minimal.text);
+  line("  matters", fmt::format("{}", fmt::join(minimal.matters, ", ")));
+  line("  does not matter", fmt::format("{}", fmt::join(minimal.does_not_matter, ", ")));
+  if (minimal.calls > 0) {
+    line("  found", fmt::format("by {} calls{}", minimal.calls,
+                                minimal.complete ? "" : "; a limit ended the search"));
+  }
+  line("  note", minimal.note);
+  line(minimal.repro_is_minimal ? "  repro" : "  nearest repro", minimal.repro);
+  for (const std::string& file : minimal.files) line("  file", file);
+  return text;
+}
+
 }  // namespace
 
 std::string FailureText(const Verdict& verdict) {
@@ -133,6 +165,7 @@ std::string FailureText(const Verdict& verdict) {
                         verdict.use.count());
   }
   if (!verdict.repro.empty()) text += fmt::format("  repro                  {}\n", verdict.repro);
+  if (verdict.minimal) text += Describe(*verdict.minimal);
   return text;
 }
 

@@ -137,14 +137,9 @@ std::vector<Named> Subject::InputsFor(Positions positions, const Tensor* x,
   return inputs;
 }
 
-Subject::FrequencyOutput Subject::Frequencies() const {
-  std::vector<Named> outputs;
-  const int64_t pairs = FrequencyCount(scheme_);
-  for (const TensorSpec& spec : info_.outputs) {
-    const int64_t count = spec.name == "magnitude" ? 1 : pairs;
-    outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {count})});
-  }
-  CallKernel(info_, scheme_, InputsFor({}, nullptr), outputs);
+Subject::FrequencyOutput Subject::Frequencies() const { return ReadFrequencies(Answer({}, {})); }
+
+Subject::FrequencyOutput Subject::ReadFrequencies(const std::vector<Named>& outputs) const {
   FrequencyOutput result;
   for (const Named& named : outputs) {
     if (named.name == "frequency") {
@@ -181,7 +176,13 @@ std::vector<Named> Subject::Answer(Positions positions, const Tensor& x,
 std::vector<Named> Subject::AnswerCompact(Positions positions, const Tensor& x, Placement placement,
                                           const RaggedBatch* batch) const {
   std::vector<Named> outputs;
-  if (info_.quantity == "table") {
+  if (info_.quantity == "frequencies") {
+    for (const TensorSpec& spec : info_.outputs) {
+      const int64_t count = spec.name == "magnitude" ? 1 : FrequencyCount(scheme_);
+      outputs.push_back({spec.name, Poisoned(spec.dtypes.front(), {count})});
+    }
+    CallKernel(info_, scheme_, InputsFor({}, nullptr), outputs);
+  } else if (info_.quantity == "table") {
     const int64_t tokens = TokensOf(positions);
     const int64_t width = IsRotary(scheme_) ? FrequencyCount(scheme_) : WidthOf(scheme_);
     for (const TensorSpec& spec : info_.outputs) {
@@ -195,10 +196,7 @@ std::vector<Named> Subject::AnswerCompact(Positions positions, const Tensor& x, 
   return outputs;
 }
 
-Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
-  if (placement == Placement::in_place && info_.kernel->in_place == 0) {
-    throw Unsupported("the kernel does not write over its input");
-  }
+std::vector<Named> Subject::InputsFor(const NamedInputs& inputs) const {
   const EquationTruth& truth = equations();
   std::vector<Named> named;
   for (const TensorSpec& spec : info_.inputs) {
@@ -213,9 +211,16 @@ Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
                                     info_.name, spec.name, info_.quantity, Name(scheme_)));
     }
   }
-  std::vector<Named> outputs = {
-      {info_.outputs[0].name, Poisoned(info_.outputs[0].dtypes.front(), truth.ShapeFor(inputs))}};
-  CallKernel(info_, scheme_, named, outputs, placement);
+  return named;
+}
+
+Tensor Subject::Evaluate(const NamedInputs& inputs, Placement placement) const {
+  if (placement == Placement::in_place && info_.kernel->in_place == 0) {
+    throw Unsupported("the kernel does not write over its input");
+  }
+  std::vector<Named> outputs = {{info_.outputs[0].name, Poisoned(info_.outputs[0].dtypes.front(),
+                                                                 equations().ShapeFor(inputs))}};
+  CallKernel(info_, scheme_, InputsFor(inputs), outputs, placement);
   return std::move(outputs[0].tensor);
 }
 

@@ -59,6 +59,8 @@ class Subject {
     double export_roundoff = 0;
   };
   FrequencyOutput Frequencies() const;
+  /// What the outputs of such a call say.
+  FrequencyOutput ReadFrequencies(const std::vector<Named>& outputs) const;
 
   // Positions of a rotation over several axes are [tokens, axes] everywhere.
 
@@ -82,14 +84,17 @@ class Subject {
   Tensor Evaluate(const NamedInputs& inputs, Placement placement = Placement::apart) const;
 
   /// Whatever the kernel yields for these positions and, where its quantity has one, x, in the
-  /// order that it declares: any quantity but `frequencies`.
+  /// order that it declares: any quantity of a scheme that is not given by equations.
   std::vector<Named> Answer(Positions positions, const Tensor& x,
                             Placement placement = Placement::apart) const;
 
- private:
-  // Everything that the kernel takes, by name.
+  /// Everything that the kernel is called with for these positions and x (null where it takes
+  /// none), or for the inputs of a scheme that is given by equations: what it asked for by name.
   std::vector<Named> InputsFor(Positions positions, const Tensor* x,
                                const RaggedBatch* batch = nullptr) const;
+  std::vector<Named> InputsFor(const NamedInputs& inputs) const;
+
+ private:
   std::vector<Named> AnswerCompact(Positions positions, const Tensor& x, Placement placement,
                                    const RaggedBatch* batch) const;
   // A list of the scheme that the kernel names among its inputs.

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -60,6 +61,18 @@ struct Cause {
   std::vector<std::string> links;  // public reports of the same
 };
 
+/// The smallest case that was found to fail in the same way (posgauge/verify/minimal_case.h).
+struct MinimalRecord {
+  std::string text;                                   // the case in a line
+  std::vector<std::string> matters, does_not_matter;  // found by trying
+  uint64_t calls = 0;                                 // that the search took
+  bool complete = true;                               // false where its limits ended it
+  std::string repro;                                  // command; the nearest that an id can say
+  bool repro_is_minimal = false;   // whether that is the case, but for its values
+  std::vector<std::string> files;  // case, answer, program
+  std::string note;                // why there is no case or file
+};
+
 struct Verdict {
   std::string check;    // "absolute", "relative_invariance"
   std::string claim;    // one sentence: what holds if it passes
@@ -71,6 +84,7 @@ struct Verdict {
   std::optional<Witness> first_failure, worst;
   std::optional<Cause> cause;  // of a failure, where one of the known faults explains it
   std::string repro;           // identifier for `posgauge repro`
+  std::optional<MinimalRecord> minimal;
 
   /// Of another verdict on the same check its failure, with the note, if it is the graver one.
   void TakeGraver(const Verdict& more) {
