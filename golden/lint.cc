@@ -39,15 +39,17 @@ class Linter {
  public:
   explicit Linter(Lint& lint) : lint_(lint) {}
 
-  // Whether it could be decoded.
   void Check(const fs::path& path) {
     ++lint_.files;
     const std::string file = path.string();
-    Files files;
+    // Also of what cannot be read, so that one mistake is one finding.
+    for (std::string_view ending : kPayloadEndings) {
+      payloads_.insert(fs::path(path).replace_extension(ending));
+    }
     try {
-      files = ReadFiles(path);
-      const auto violation = SchemaViolation(ParseJson(files.manifest, file));
+      const auto violation = SchemaViolation(ParseJson(ReadFile(path, kMaxManifest), file));
       if (violation) Find(file, "schema", *violation);
+      const Files files = ReadFiles(path);
       const Manifest manifest = ReadManifest(path);
       CheckNames(path, files, manifest);
       CheckProvenance(file, manifest);
@@ -56,9 +58,6 @@ class Linter {
       const std::string what = error.what();
       const bool named = what.starts_with(file + ": ");
       Find(file, "format", named ? what.substr(file.size() + 2) : what);
-    }
-    if (!files.manifest.empty()) {
-      payloads_.insert(fs::path(path).replace_extension(PayloadEnding(files, file)));
     }
   }
 

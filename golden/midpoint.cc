@@ -34,15 +34,14 @@ std::optional<double> SmallestMidpointDistance(const std::map<Dtype, Rounding>& 
   for (size_t i = 0; i < stored.size(); ++i) {
     const double value = stored.Value(i), near = wide->second.values.Value(i);
     if (!std::isfinite(value) || !std::isfinite(near)) continue;
-    const double ulp = Ulp(format, value);
-    // From the stored value to the real number, in ulp. The difference of two numbers this close is
-    // exact; ulp is a power of two.
     const double rest = wide->second.distances.Value(i) * 0x1p-16 * Ulp(kFormats[0], near);
-    const double offset = dtype == Dtype::f64 ? wide->second.distances.Value(i) * 0x1p-16
-                                              : ((near - value) + rest) / ulp;
-    const double away = value < 0 ? -offset : value > 0 ? offset : std::fabs(offset);
+    const double ulp = Ulp(format, value), outwards = std::copysign(ulp, value);
+    const double above = 0.5 * outwards, below = HalfGapBelow(format, value) * outwards;
+    // From a midpoint to the real number. The stored value goes first, of which f64 leaves nothing;
+    // the difference of two numbers this close is exact, and so is what a midpoint takes from it.
+    const double offset = near - value;
     const double distance =
-        std::min(std::fabs(0.5 - away), std::fabs(HalfGapBelow(format, value) + away));
+        std::min(std::fabs((offset - above) + rest), std::fabs((offset + below) + rest)) / ulp;
     smallest = std::min(smallest.value_or(distance), distance);
   }
   return smallest ? std::optional(EightBits(*smallest)) : std::nullopt;

@@ -63,7 +63,7 @@ TEST(golden_departure, IsTheAnswerToAnotherQuestion) {
   EXPECT_EQ(OutputsOf(Wrong({.inputs = {{"positions", {.multiply = 2, .add = 1}}}})),
             OutputsOf(Table({"head_dim=4", "factor=2"}, {3, 603})));
   EXPECT_EQ(OutputsOf(Wrong({.inputs = {{"positions", {.round = Dtype::bf16}}}})),
-            OutputsOf(Table({"head_dim=4", "factor=2"}, {1, 302})));
+            OutputsOf(Table({"head_dim=4", "factor=2"}, {1, 300})));  // a tie, to even
   Manifest rope = Table({"head_dim=4"}, {1, 301});
   rope.scheme = ParseScheme("rope", {"head_dim=4"});
   EXPECT_EQ(OutputsOf(Wrong({.parameters = {{"scheme", "rope"}}})), OutputsOf(rope));
@@ -110,8 +110,6 @@ TEST(golden_departure, MustDepart) {
   };
   EXPECT_NE(refusal({}).find("must have a departure exactly where"), std::string::npos);
   EXPECT_NE(refusal({.parameters = {{"factor", 2}}}).find("its f64 values are the right ones"),
-            std::string::npos);
-  EXPECT_NE(refusal({.frequencies = Dtype::f64}).find("its f64 values are the right ones"),
             std::string::npos);
   EXPECT_NE(refusal({.parameters = {{"head_dim", 8}, {"rotary_dim", 8}}}).find("their shapes"),
             std::string::npos);
