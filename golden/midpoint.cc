@@ -34,8 +34,11 @@ std::optional<double> SmallestMidpointDistance(const std::map<Dtype, Rounding>& 
   for (size_t i = 0; i < stored.size(); ++i) {
     const double value = stored.Value(i), near = wide->second.values.Value(i);
     if (!std::isfinite(value) || !std::isfinite(near)) continue;
-    const double rest = wide->second.distances.Value(i) * 0x1p-16 * Ulp(kFormats[0], near);
-    const double ulp = Ulp(format, value), outwards = std::copysign(ulp, value);
+    // Of f64 itself in units of its ulp, half of which need not be a number.
+    const bool same = dtype == Dtype::f64;
+    const double unit = same ? 1 : Ulp(kFormats[0], near), ulp = same ? 1 : Ulp(format, value);
+    const double rest = wide->second.distances.Value(i) * 0x1p-16 * unit;
+    const double outwards = std::copysign(ulp, value);
     const double above = 0.5 * outwards, below = HalfGapBelow(format, value) * outwards;
     // From a midpoint to the real number. The stored value goes first, of which f64 leaves nothing;
     // the difference of two numbers this close is exact, and so is what a midpoint takes from it.
