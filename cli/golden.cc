@@ -1,4 +1,4 @@
-// posgauge golden verify | show | write | make: vectors of proven values on disk.
+// posgauge golden: vectors of proven values on disk. Here verify and show.
 #include <memory>
 
 #include <fmt/format.h>
@@ -74,6 +74,11 @@ ordered_json ToRecord(const Scheme& scheme, const Case& golden_case) {
                       {"comment", golden_case.comment},
                       {"flags", golden_case.flags},
                       {"result", VariantName(golden_case.result)}};
+  if (golden_case.result != Result::valid) {
+    record[golden_case.result == Result::invalid ? "fault" : "dialect"] = golden_case.fault;
+    record["cause"] = golden_case.cause;
+    record["departure"] = DepartureToJson(golden_case.departure);
+  }
   for (const std::string& name : InputsOf(scheme, golden_case.quantity)) {
     record["inputs"][name] = ToRecord(golden_case.inputs.at(name));
   }
@@ -85,6 +90,7 @@ ordered_json ToRecord(const Scheme& scheme, const Case& golden_case) {
         output["distances"] = ToRecord(rounding.distances)["values"];
       }
       output["proof"] = ProofRecord(rounding.proof);
+      if (rounding.midpoint) output["midpoint"] = *rounding.midpoint;
     }
   }
   return record;
@@ -115,9 +121,17 @@ void PrintValues(const Scheme& scheme, const Case& golden_case) {
   }
 }
 
+// Nothing of a valid case: "  INVALID by pairing_swapped: ...".
+std::string LabelText(const Case& golden_case) {
+  if (golden_case.result == Result::valid) return "";
+  return fmt::format("\n  {} {}: {}",
+                     golden_case.result == Result::invalid ? "INVALID by" : "acceptable, dialect",
+                     golden_case.fault, golden_case.cause);
+}
+
 void PrintCase(const Scheme& scheme, const Case& golden_case, bool values) {
   fmt::print("\n{}: {}  {}{}\n", golden_case.id, VariantName(golden_case.quantity),
-             golden_case.comment, golden_case.result == Result::invalid ? "  INVALID" : "");
+             golden_case.comment, LabelText(golden_case));
   if (!golden_case.flags.empty()) fmt::print("  flags {}\n", fmt::join(golden_case.flags, ", "));
   if (values) return PrintValues(scheme, golden_case);
   for (const auto& [name, tensor] : golden_case.inputs) {
@@ -188,12 +202,17 @@ std::string ProofText(const ProofCounts& proof) {
 }
 
 void AddGolden(CLI::App& program, int& exit_code) {
-  CLI::App* golden = program.add_subcommand("golden", "Golden vectors: verify, write, make, show");
+  CLI::App* golden = program.add_subcommand(
+      "golden", "Golden vectors: make, list, check, compare and export them");
   golden->require_subcommand(1);
   AddVerify(*golden, exit_code);
   AddShow(*golden, exit_code);
   AddGoldenWrite(*golden, exit_code);
   AddGoldenMake(*golden, exit_code);
+  AddGoldenList(*golden, exit_code);
+  AddGoldenLint(*golden, exit_code);
+  AddGoldenDiff(*golden, exit_code);
+  AddGoldenExport(*golden, exit_code);
 }
 
 }  // namespace posgauge::cli

@@ -1,4 +1,4 @@
-// posgauge golden write | make: from plans, or from a model's config or a scheme.
+// posgauge golden write | new: from plans, or from a model's config or a scheme.
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -283,7 +283,8 @@ void AddGoldenWrite(CLI::App& golden, int& exit_code) {
 }
 
 void AddGoldenMake(CLI::App& golden, int& exit_code) {
-  CLI::App* command = golden.add_subcommand("make", "Make vectors for a model or a scheme");
+  CLI::App* command = golden.add_subcommand("new", "Make vectors for a model or a scheme");
+  command->alias("make");
   auto options = std::make_shared<MakeOptions>();
   options->scheme.AddTo(*command);
   command

@@ -13,8 +13,12 @@ namespace posgauge::cli {
 nlohmann::ordered_json ProofRecord(const ProofCounts& proof);
 std::string ProofText(const ProofCounts& proof);
 
-/// The subcommands of `posgauge golden` that write vectors: write and make.
+/// The subcommands of `posgauge golden`: those that write vectors, and those that read a corpus.
 void AddGoldenWrite(CLI::App& golden, int& exit_code);
 void AddGoldenMake(CLI::App& golden, int& exit_code);
+void AddGoldenList(CLI::App& golden, int& exit_code);
+void AddGoldenLint(CLI::App& golden, int& exit_code);
+void AddGoldenDiff(CLI::App& golden, int& exit_code);
+void AddGoldenExport(CLI::App& golden, int& exit_code);
 
 }  // namespace posgauge::cli

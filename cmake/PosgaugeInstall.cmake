@@ -10,6 +10,8 @@ foreach(room schemes reference verify fast properties golden)
 endforeach()
 install(DIRECTORY golden/vectors golden/models
         DESTINATION ${CMAKE_INSTALL_DATADIR}/posgauge/golden)
+install(FILES golden/manifest.schema.json golden/CHANGELOG.md
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/posgauge/golden)
 install(DIRECTORY adapters DESTINATION ${CMAKE_INSTALL_DATADIR}/posgauge
         FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
 install(FILES verify/kernel.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/posgauge)

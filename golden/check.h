@@ -24,12 +24,12 @@ struct Check {
 
 /// Checks the two files of one manifest: format, hash, and every output recomputed from the stored
 /// inputs and compared, then both files byte for byte. `path` is the manifest's, for messages.
-/// Throws FormatError for what cannot be read, and where a case is `invalid`: faults are not
-/// replayed yet.
+/// Cases that are not valid are recomputed with their departure. Throws FormatError for what cannot
+/// be read.
 void CheckFiles(const Files& stored_files, const std::filesystem::path& path, Check& check);
 
 /// Checks a manifest, or every .json file under a folder, in the order of their paths; a
-/// .safetensors file there that no manifest names is a difference. Throws FileError and
+/// payload there that no manifest names is a difference. Throws FileError and
 /// FormatError.
 Check CheckGolden(const std::filesystem::path& root);
 

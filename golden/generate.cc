@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <variant>
 
+#include "posgauge/golden/midpoint.h"
 #include "posgauge/reference/exact_addition.h"
 #include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/exact_rotation.h"
@@ -86,9 +88,28 @@ std::vector<RoundedValues> Evaluate(const ExactEquations& exact, const Case& gol
                      inputs, dtype)};
 }
 
-// `Exact` is the reference of the scheme's kind.
-template <class Exact>
-void ComputeCase(const Scheme& scheme, const Exact& exact, Case& golden_case) {
+// The reference of a scheme's kind.
+using Reference = std::variant<ExactRotation, ExactAddition, ExactEquations>;
+
+Reference ReferenceOf(const Scheme& scheme) {
+  if (IsRotary(scheme)) return ExactRotation(scheme);
+  if (HasEquations(scheme)) return ExactEquations(scheme);
+  return ExactAddition(scheme);
+}
+
+// The rotation by the frequencies as they are in a dtype.
+Reference WithRoundedFrequencies(const Scheme& scheme, Dtype dtype) {
+  Require(IsRotary(scheme), "departure.frequencies: {} has no frequencies to round", Name(scheme));
+  const ExactRotation exact(scheme);
+  Require(exact.IsPure(), "departure.frequencies: the magnitude of {} is not 1", Name(scheme));
+  std::vector<DoubleDouble> frequencies;
+  for (double frequency : exact.Frequencies(dtype).values) frequencies.push_back({frequency, 0});
+  return ExactRotation(RotaryOf(scheme), frequencies, {1, 0}, AxesOf(scheme));
+}
+
+using Outputs = std::map<std::string, std::map<Dtype, Rounding>>;
+
+Outputs OutputsFrom(const Scheme& scheme, const Reference& reference, const Case& golden_case) {
   CheckInputs(scheme, golden_case);
   const std::vector<int64_t> shape = OutputShape(scheme, golden_case);
   constexpr double kMost = 1 << 26;
@@ -97,35 +118,57 @@ void ComputeCase(const Scheme& scheme, const Exact& exact, Case& golden_case) {
   Require(count <= kMost, "case {} would have {:.0f} values of {}, at most {:.0f} fit in a file",
           golden_case.id, count, VariantName(golden_case.quantity), kMost);
   const std::vector<std::string> names = OutputsOf(scheme, golden_case.quantity);
-  golden_case.outputs.clear();
-  bool undecided = false;
+  Outputs outputs;
   for (Dtype dtype : golden_case.dtypes) {
-    const std::vector<RoundedValues> values = Evaluate(exact, golden_case, dtype);
+    const std::vector<RoundedValues> values = std::visit(
+        [&](const auto& exact) { return Evaluate(exact, golden_case, dtype); }, reference);
     for (size_t i = 0; i < names.size(); ++i) {
-      golden_case.outputs[names[i]][dtype] = RoundingOf(values[i], shape);
-      undecided = undecided || values[i].counts.undecided > 0;
+      outputs[names[i]][dtype] = RoundingOf(values[i], shape);
     }
   }
-  std::erase(golden_case.flags, kUndecidedFlag);
-  if (undecided) golden_case.flags.emplace_back(kUndecidedFlag);
+  for (auto& [name, roundings] : outputs) {
+    for (auto& [dtype, rounding] : roundings) {
+      rounding.midpoint = SmallestMidpointDistance(roundings, dtype);
+    }
+  }
+  return outputs;
 }
 
-}  // namespace
-
-namespace {
-
-template <class Exact>
-void ComputeCases(Manifest& manifest) {
-  const Exact exact(manifest.scheme);
-  for (Case& golden_case : manifest.cases) {
-    try {
-      ComputeCase(manifest.scheme, exact, golden_case);
-    } catch (const ParameterError& error) {
-      const std::string message = error.what();
-      const bool named = message.starts_with(golden_case.id + ": ");
-      throw ParameterError(named ? message : golden_case.id + ": " + message);
+// The outputs of a case that is not valid, of the shapes that the scheme's own have. An answer that
+// is not told from the right one in some dtype would accuse those who give the right one.
+Outputs DepartedOutputs(const Scheme& scheme, const Reference& reference, const Case& golden_case) {
+  const Departure& departure = golden_case.departure;
+  const Scheme departed = DepartedScheme(scheme, departure);
+  Case changed = golden_case;
+  changed.inputs = DepartedInputs(golden_case.inputs, departure);
+  Outputs outputs =
+      OutputsFrom(departed,
+                  departure.frequencies ? WithRoundedFrequencies(departed, *departure.frequencies)
+                                        : ReferenceOf(departed),
+                  changed);
+  const Outputs right = OutputsFrom(scheme, reference, golden_case);
+  for (Dtype dtype : golden_case.dtypes) {
+    bool differs = false;
+    for (const auto& [name, roundings] : right) {
+      Require(outputs.contains(name) &&
+                  outputs[name].at(dtype).values.shape() == roundings.at(dtype).values.shape(),
+              "{}: the departure changes the outputs or their shapes", golden_case.id);
+      differs = differs || !(outputs[name].at(dtype).values == roundings.at(dtype).values);
     }
+    Require(differs, "{}: its {} values are the right ones, in spite of the departure",
+            golden_case.id, Name(dtype));
   }
+  return outputs;
+}
+
+void ComputeCase(const Scheme& scheme, const Reference& reference, Case& golden_case) {
+  const bool right = golden_case.result == Result::valid;
+  Require(right == golden_case.departure.IsNone(),
+          "{}: must have a departure exactly where its result is not valid", golden_case.id);
+  golden_case.outputs = right ? OutputsFrom(scheme, reference, golden_case)
+                              : DepartedOutputs(scheme, reference, golden_case);
+  std::erase(golden_case.flags, kUndecidedFlag);
+  if (ProofOf(golden_case).undecided > 0) golden_case.flags.emplace_back(kUndecidedFlag);
 }
 
 }  // namespace
@@ -137,12 +180,15 @@ void Compute(Manifest& manifest) {
       "counts "
       "say how many, undecided_values which. Such a value must never count as passed.",
       {}};
-  if (IsRotary(manifest.scheme)) {
-    ComputeCases<ExactRotation>(manifest);
-  } else if (HasEquations(manifest.scheme)) {
-    ComputeCases<ExactEquations>(manifest);
-  } else {
-    ComputeCases<ExactAddition>(manifest);
+  const Reference reference = ReferenceOf(manifest.scheme);
+  for (Case& golden_case : manifest.cases) {
+    try {
+      ComputeCase(manifest.scheme, reference, golden_case);
+    } catch (const ParameterError& error) {
+      const std::string message = error.what();
+      const bool named = message.starts_with(golden_case.id + ": ");
+      throw ParameterError(named ? message : golden_case.id + ": " + message);
+    }
   }
   std::erase_if(manifest.notes, [&](const auto& note) {
     return std::ranges::none_of(manifest.cases, [&](const Case& golden_case) {

@@ -3,9 +3,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "posgauge/golden/departure.h"
+#include "posgauge/golden/number_json.h"
 #include "posgauge/reference/exact_equations.h"
 #include "posgauge/reference/proof.h"
 #include "posgauge/schemes/base/scheme.h"
@@ -28,8 +31,10 @@ enum class Quantity {
   attention
 };
 
-/// `invalid`: the outputs are wrong on purpose, as the named fault makes them.
-enum class Result { valid, invalid };
+/// `valid`: the outputs are right. `acceptable`: they are those of a named dialect, which a check
+/// may allow. `invalid`: they are wrong on purpose, as the named fault makes them, and a check that
+/// allows them is broken.
+enum class Result { valid, acceptable, invalid };
 
 /// Why a case exists: the kind of defect that it shows.
 struct Note {
@@ -48,6 +53,8 @@ struct Rounding {
   Tensor distances;  // i32 of the same shape, for f64 and f32 only: RoundedValues::distances
   ProofCounts proof;
   std::vector<int64_t> undecided;  // flat indices, ascending
+  /// How near the real numbers come to where rounding turns: SmallestMidpointDistance.
+  std::optional<double> midpoint;
   bool operator==(const Rounding&) const = default;
 };
 
@@ -57,7 +64,9 @@ struct Case {
   std::string comment;
   std::vector<std::string> flags;  // each defined in the notes
   Result result = Result::valid;
-  std::string fault;                     // of an invalid case
+  std::string fault;                     // of an invalid case; of an acceptable one the dialect
+  std::string cause;                     // of both: how code comes to this answer
+  Departure departure;                   // of both: what the outputs are computed with
   std::vector<Dtype> dtypes;             // floating, in the order of Dtype; of buckets only i32
   std::map<std::string, Tensor> inputs;  // f64, exact
   std::map<std::string, std::map<Dtype, Rounding>> outputs;
@@ -101,14 +110,6 @@ void CheckInputs(const Scheme& scheme, const Case& golden_case);
 /// Those of a case of a scheme of attention as the reference takes them.
 NamedInputs NamedInputsOf(const Case& golden_case);
 
-/// A number of an input as JSON: an integer up to 2^53 as such, anything else as a hex float
-/// ("0x1.8p-3", "-0x0p+0", "inf", "nan"), exact either way.
-nlohmann::ordered_json NumberToJson(double value);
-
-/// Inverse; other JSON numbers mean their nearest binary64. Throws ParameterError beginning with
-/// `what`.
-double NumberFromJson(const nlohmann::json& json, const std::string& what);
-
 /// How the values of all outputs were decided.
 ProofCounts ProofOf(const Case& golden_case);
 
@@ -116,7 +117,11 @@ ProofCounts ProofOf(const Case& golden_case);
 std::vector<std::filesystem::path> FilesIn(const std::filesystem::path& folder,
                                            std::string_view extension);
 
-/// The canonical bytes; `payload_file` is the name that the manifest gives its payload.
+/// Payloads that a manifest may have beside it: the ending of their name says which.
+inline constexpr std::array<std::string_view, 2> kPayloadEndings = {".safetensors", ".npz"};
+
+/// The canonical bytes; `payload_file` is the name that the manifest gives its payload, which is
+/// written as its ending says.
 Files Encode(const Manifest& manifest, const std::string& payload_file);
 
 /// Inverse, with complete checks but for the payload's hash. Throws FormatError that begins with
@@ -134,6 +139,9 @@ void WriteFiles(const std::filesystem::path& stem, const Files& files);
 /// The hash that the manifest gives for the payload. Throws FormatError.
 std::string PayloadHash(const Files& files, const std::string& path);
 
+/// The ending that the manifest gives its payload, one of kPayloadEndings. Throws FormatError.
+std::string PayloadEnding(const Files& files, const std::string& path);
+
 /// Reads, checks the hash and decodes. Throws FileError and FormatError.
 Manifest ReadManifest(const std::filesystem::path& path);
 
@@ -146,5 +154,5 @@ inline constexpr auto kVariantNames<golden::Quantity> = std::array<std::string_v
     "embed",       "slopes",    "buckets", "bias",   "attention"};
 template <>
 inline constexpr auto kVariantNames<golden::Result> =
-    std::array<std::string_view, 2>{"valid", "invalid"};
+    std::array<std::string_view, 3>{"valid", "acceptable", "invalid"};
 }  // namespace posgauge

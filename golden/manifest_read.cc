@@ -9,6 +9,7 @@
 #include "posgauge/golden/tensor_name.h"
 #include "posgauge/schemes/base/json_file.h"
 #include "posgauge/verify/atomic_file.h"
+#include "posgauge/verify/npz.h"
 #include "posgauge/verify/safetensors.h"
 
 namespace posgauge::golden {
@@ -17,8 +18,6 @@ namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-constexpr std::string_view kExtension = ".safetensors";
 
 // Half an ulp in units of 2^-16 ulp: as far as a rounding to nearest goes.
 constexpr double kLargestDistance = 32768;
@@ -79,7 +78,7 @@ Tensor InputFromJson(const JsonReader& reader, const std::string& name, Payload&
 Rounding RoundingFromJson(const JsonReader& reader, const Case& golden_case,
                           const std::string& output, Dtype dtype, const std::vector<int64_t>& shape,
                           Payload& payload) {
-  reader.Keys({"exact", "proven", "undecided", "max_bits"}, {"undecided_values"});
+  reader.Keys({"exact", "proven", "undecided", "max_bits"}, {"undecided_values", "midpoint"});
   Rounding rounding;
   rounding.proof = ProofFromJson(reader);
   rounding.values = payload.Take(reader, ValuesTensor(golden_case, output, dtype), dtype, shape);
@@ -91,6 +90,10 @@ Rounding RoundingFromJson(const JsonReader& reader, const Case& golden_case,
                     "has a distance of {} / 2^16 ulp: a rounding to nearest has at most 2^15",
                     distance);
     }
+  }
+  if (reader.Has("midpoint")) {
+    rounding.midpoint = reader["midpoint"].Located(
+        [&] { return NumberFromJson(reader["midpoint"].value(), "the distance"); });
   }
   const auto size = static_cast<int64_t>(rounding.values.size());
   reader.Demand(rounding.proof.Total() == size, "counts {} proofs for {} values",
@@ -110,7 +113,7 @@ Rounding RoundingFromJson(const JsonReader& reader, const Case& golden_case,
 Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
                   const std::map<std::string, Note>& notes, Payload& payload) {
   reader.Keys({"id", "quantity", "comment", "flags", "result", "dtypes", "inputs", "outputs"},
-              {"fault"});
+              {"fault", "dialect", "cause", "departure"});
   Case golden_case;
   golden_case.id = IdFromJson(reader["id"]);
   golden_case.quantity =
@@ -121,7 +124,17 @@ Case CaseFromJson(const JsonReader& reader, const Scheme& scheme,
       reader.Located([&] { return ParseVariant<Result>("result", reader["result"].Text()); });
   reader.Demand(reader.Has("fault") == (golden_case.result == Result::invalid),
                 "must have a fault exactly where its result is invalid");
-  if (reader.Has("fault")) golden_case.fault = reader["fault"].Text();
+  reader.Demand(reader.Has("dialect") == (golden_case.result == Result::acceptable),
+                "must have a dialect exactly where its result is acceptable");
+  for (const char* key : {"cause", "departure"}) {
+    reader.Demand(reader.Has(key) == (golden_case.result != Result::valid),
+                  "must have a {} exactly where its result is not valid", key);
+  }
+  if (golden_case.result != Result::valid) {
+    golden_case.fault = reader[reader.Has("fault") ? "fault" : "dialect"].Text();
+    golden_case.cause = reader["cause"].Text();
+    golden_case.departure = DepartureFromJson(reader["departure"]);
+  }
 
   const bool integers = golden_case.quantity == Quantity::buckets;
   for (const std::string& name : reader["dtypes"].Texts()) {
@@ -181,9 +194,12 @@ json ParseManifest(const std::string& text, const std::string& path) {
   payload.Keys({"file", "bytes", "sha256"});
   const std::string file = payload["file"].Text();
   payload["file"].Demand(
-      file.ends_with(kExtension) && file.find('/') == std::string::npos && !file.starts_with('.') &&
+      std::ranges::any_of(kPayloadEndings,
+                          [&](std::string_view ending) { return file.ends_with(ending); }) &&
+          file.find('/') == std::string::npos && !file.starts_with('.') &&
           std::ranges::none_of(file, [](char c) { return (c >= 0 && c < ' ') || c == 127; }),
-      "must be the name of a {} file in the manifest's folder, got {}", kExtension, Shown(file));
+      "must be the name of a {} file in the manifest's folder, got {}",
+      fmt::join(kPayloadEndings, " or "), Shown(file));
   const std::string hash = payload["sha256"].Text();
   payload["sha256"].Demand(
       hash.size() == 64 && hash.find_first_not_of("0123456789abcdef") == std::string::npos,
@@ -212,8 +228,14 @@ Manifest Decode(const Files& files, const std::string& path) {
   const JsonReader bytes = reader["payload"]["bytes"];
   bytes.Demand(bytes.Count() == static_cast<int64_t>(files.payload.size()),
                "is {}, but the payload has {}", bytes.Count(), files.payload.size());
-  Safetensors content =
-      ParseSafetensors(files.payload, path + ": payload " + reader["payload"]["file"].Text());
+  const std::string file = reader["payload"]["file"].Text();
+  const std::string place = path + ": payload " + file;
+  Safetensors content;
+  if (file.ends_with(".npz")) {
+    content.tensors = ParseNpz(files.payload, place);
+  } else {
+    content = ParseSafetensors(files.payload, place);
+  }
   reader["payload"].Demand(content.metadata.empty(), "must not have metadata");
   Payload payload(std::move(content.tensors));
 
@@ -244,6 +266,11 @@ Manifest Decode(const Files& files, const std::string& path) {
 
 std::string PayloadHash(const Files& files, const std::string& path) {
   return ParseManifest(files.manifest, path)["payload"]["sha256"].get<std::string>();
+}
+
+std::string PayloadEnding(const Files& files, const std::string& path) {
+  const json value = ParseManifest(files.manifest, path);
+  return std::filesystem::path(value["payload"]["file"].get<std::string>()).extension().string();
 }
 
 Files ReadFiles(const std::filesystem::path& manifest_path) {

@@ -4,6 +4,7 @@
 #include "posgauge/golden/pretty_json.h"
 #include "posgauge/golden/sha256.h"
 #include "posgauge/golden/tensor_name.h"
+#include "posgauge/verify/npz.h"
 #include "posgauge/verify/safetensors.h"
 
 namespace posgauge::golden {
@@ -36,7 +37,11 @@ ordered_json CaseToJson(const Scheme& scheme, const Case& golden_case) {
   object["comment"] = golden_case.comment;
   object["flags"] = golden_case.flags;
   object["result"] = std::string(VariantName(golden_case.result));
-  if (golden_case.result == Result::invalid) object["fault"] = golden_case.fault;
+  if (golden_case.result != Result::valid) {
+    object[golden_case.result == Result::invalid ? "fault" : "dialect"] = golden_case.fault;
+    object["cause"] = golden_case.cause;
+    object["departure"] = DepartureToJson(golden_case.departure);
+  }
   object["dtypes"] = ordered_json::array();
   for (Dtype dtype : golden_case.dtypes) object["dtypes"].push_back(std::string(Name(dtype)));
   object["inputs"] = ordered_json::object();
@@ -49,6 +54,7 @@ ordered_json CaseToJson(const Scheme& scheme, const Case& golden_case) {
     output["shape"] = roundings.begin()->second.values.shape();
     for (const auto& [dtype, rounding] : roundings) {
       ordered_json& entry = output[std::string(Name(dtype))] = ProofToJson(rounding.proof);
+      if (rounding.midpoint) entry["midpoint"] = NumberToJson(*rounding.midpoint);
       if (!rounding.undecided.empty()) entry["undecided_values"] = rounding.undecided;
     }
   }
@@ -78,7 +84,8 @@ Files Encode(const Manifest& manifest, const std::string& payload_file) {
   }
 
   Files files;
-  files.payload = SerializeSafetensors(payload);
+  files.payload = payload_file.ends_with(".npz") ? SerializeNpz(payload.tensors)
+                                                 : SerializeSafetensors(payload);
   ordered_json object;
   object["format"] = std::string(kFormatName);
   object["schema_version"] = kSchemaVersion;

@@ -10,7 +10,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr size_t kColumns = 100;
+constexpr size_t kColumns = 120;
 
 bool IsPlain(const ordered_json& json) { return !json.is_structured() || json.empty(); }
 

@@ -241,6 +241,10 @@ TEST(golden, EveryMalformedManifestHasItsOwnMessage) {
       {change("/cases/0/result", "perhaps"), "cases[0]: result must be one of"},
       {change("/cases/0/result", "invalid"), "cases[0] must have a fault exactly where"},
       {change("/cases/0/fault", "x"), "cases[0] must have a fault exactly where"},
+      {change("/cases/0/dialect", "x"), "cases[0] must have a dialect exactly where"},
+      {change("/cases/0/cause", "x"), "cases[0] must have a cause exactly where"},
+      {change("/cases/0/departure", {{"frequencies", "f32"}}),
+       "cases[0] must have a departure exactly where"},
       {change("/cases/0/flags/0", "Other"), "cases[0].flags has \"Other\", which no note defines"},
       {change("/cases/0/flags/1", "Example"), "cases[0].flags must have Example once"},
       {change("/cases/0/dtypes", json::array()), "cases[0].dtypes must be some of f64, f32, bf16"},
@@ -475,17 +479,6 @@ TEST(golden, ComputeFlagsWhatTheReferenceCannotDecide) {
   EXPECT_EQ(manifest.cases[0].outputs.at("out").at(Dtype::f32).undecided, std::vector<int64_t>{0});
   EXPECT_TRUE(manifest.notes.contains("Undecided"));
   EXPECT_EQ(CheckOf(Encoded(manifest)).differences.size(), 0u);
-}
-
-TEST(golden, InvalidCasesAreReadButNotVouchedFor) {
-  Manifest manifest = Sample();
-  manifest.cases[0].result = Result::invalid;
-  manifest.cases[0].fault = "base_scaled";
-  const Files files = Encoded(manifest);
-  const Manifest read = Decode(files, kPath.string());
-  EXPECT_EQ(read.cases[0].result, Result::invalid);
-  EXPECT_EQ(read.cases[0].fault, "base_scaled");
-  EXPECT_NE(Refusal([&] { CheckOf(files); }).find("cannot replay faults"), std::string::npos);
 }
 
 TEST(golden, FoldersAreCheckedWhole) {

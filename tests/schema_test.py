@@ -60,9 +60,14 @@ class ManifestSchema(unittest.TestCase):
             ("/cases/0/id", "Bad id"),
             ("/cases/0/quantity", "angle"),
             ("/cases/0/flags/1", "lower"),
-            ("/cases/0/result", "acceptable"),
+            ("/cases/0/result", "perhaps"),
+            ("/cases/0/result", "acceptable"),  # without a dialect
             ("/cases/0/result", "invalid"),  # without a fault
             ("/cases/0/fault", "x"),  # of a valid case
+            ("/cases/0/dialect", "x"),
+            ("/cases/0/cause", "x"),
+            ("/cases/0/departure", {"frequencies": "bf16"}),
+            ("/cases/0/outputs/frequencies/f64/midpoint", 0.25),
             ("/cases/0/dtypes/0", "f8"),
             ("/cases/0/inputs/x", {"shape": [1]}),
             ("/cases/0/outputs/cos", self.sample["cases"][1]["outputs"]["cos"]),
@@ -74,11 +79,18 @@ class ManifestSchema(unittest.TestCase):
             with self.subTest(pointer=pointer, value=value):
                 self.assertFalse(self.validator.is_valid(change(self.sample, pointer, value)))
 
-    def test_knows_invalid_cases(self):
-        """Room for outputs that are wrong on purpose."""
-        changed = change(change(self.sample, "/cases/0/result", "invalid"), "/cases/0/fault",
-                         "base_scaled")
-        self.assertTrue(self.validator.is_valid(changed))
+    def test_knows_answers_that_are_not_right(self):
+        for result, name in (("invalid", "fault"), ("acceptable", "dialect")):
+            changed = self.sample
+            for key, value in (("result", result), (name, "a-name"), ("cause", "a reason"),
+                               ("departure", {"parameters": {"base": 5}})):
+                self.assertFalse(key == "departure" and self.validator.is_valid(changed))
+                changed = change(changed, "/cases/0/" + key, value)
+            self.assertTrue(self.validator.is_valid(changed))
+            for departure in ({}, {"other": 1}, {"parameters": {}}, {"frequencies": "i32"},
+                              {"inputs": {"positions": {}}}, {"inputs": {"x": {"add": 0.5}}}):
+                self.assertFalse(
+                    self.validator.is_valid(change(changed, "/cases/0/departure", departure)))
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ build libtomlplusplus-dev contracts in files
 build libhwy-dev          Highway, the vectorised kernels
 build librapidcheck-dev   generators and shrinking for the laws
 build libssl-dev          SHA-256 of golden files
+build libvalijson-dev     JSON Schema of golden manifests
 build zlib1g-dev          deflated members of npz files
 build libcli11-dev        command line of the program
 test  libgtest-dev        unit tests
@@ -26,6 +27,7 @@ test  python3             the checks in tools/
 test  python3-mpmath      the second oracle of the reference
 test  python3-numpy       files of NumPy, the adapter for functions in Python
 test  python3-jsonschema  JSON Schema of golden manifests
+test  python3-onnx        golden vectors as ONNX backend tests
 test  ccache              the test that adds a scheme compiles a second tree
 test  libsleef-dev        examples/sleef; make bench
 check clang-format-14     make format, make check-format
