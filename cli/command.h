@@ -24,6 +24,8 @@ void AddCompare(CLI::App& program, int& exit_code);
 void AddRepro(CLI::App& program, int& exit_code);
 void AddTable(CLI::App& program, int& exit_code);
 void AddContract(CLI::App& program, int& exit_code);
+void AddMutants(CLI::App& program, int& exit_code);
+void AddFaults(CLI::App& program, int& exit_code);
 void AddIdentify(CLI::App& program, int& exit_code);
 
 }  // namespace posgauge::cli

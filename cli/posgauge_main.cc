@@ -39,6 +39,8 @@ int Run(int argc, char** argv) {
   AddRepro(program, exit_code);
   AddTable(program, exit_code);
   AddContract(program, exit_code);
+  AddMutants(program, exit_code);
+  AddFaults(program, exit_code);
   AddIdentify(program, exit_code);
   try {
     RequireCommand(program, argc, argv);

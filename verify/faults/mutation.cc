@@ -1,0 +1,160 @@
+#include "posgauge/verify/faults/mutation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "posgauge/verify/faults/bank.h"
+#include "posgauge/verify/faults/evidence.h"
+#include "posgauge/verify/faults/replay.h"
+
+namespace posgauge {
+
+namespace {
+
+using Values = std::vector<double>;
+
+// What a kernel with the fault stores.
+Values Stored(Dtype dtype, Values values) {
+  if (!IsFloat(dtype)) return values;
+  const Format format = FormatOf(dtype);
+  for (double& value : values) value = RoundTo(format, value);
+  return values;
+}
+
+void Lower(std::optional<double>& smallest, double position) {
+  position = std::fabs(position);
+  if (!smallest || position < *smallest) smallest = position;
+}
+
+// Whether a rule fails values beside the right ones.
+bool Fails(const Custom& rule, const Values& got, const Values& want) {
+  double errors = 0, sizes = 0;
+  for (size_t i = 0; i < got.size(); ++i) {
+    if (got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i]))) {
+      if (std::isfinite(got[i])) sizes += got[i] * got[i];
+      continue;
+    }
+    const double error = std::fabs(got[i] - want[i]);
+    if (!std::isfinite(error)) return true;
+    errors += error * error;
+    sizes += got[i] * got[i];
+    if (rule.nmse == 0 && error > rule.absolute + rule.relative * std::fabs(want[i])) return true;
+  }
+  return rule.nmse > 0 && errors > rule.nmse * sizes;
+}
+
+// Of the same questions, answered by an honest kernel and by one with the fault, the values at one
+// position after the other.
+struct Pair {
+  const Evidence* evidence;
+  Values honest, faulty;  // not rounded
+};
+
+// Nothing where the fault has nothing to act on in any of them.
+std::vector<Pair> Replayed(const std::vector<Evidence>& all, const Fault& fault) {
+  std::vector<Pair> pairs;
+  const Fault* one = &fault;
+  for (const Evidence& evidence : all) {
+    std::optional<Values> faulty = Replay(evidence.question, std::span(&one, 1));
+    if (!faulty || faulty->size() != evidence.answer.size()) continue;
+    std::optional<Values> honest = Replay(evidence.question, {});
+    if (honest) pairs.push_back({&evidence, *std::move(honest), *std::move(faulty)});
+  }
+  return pairs;
+}
+
+// The limit at what the faulty kernel stores: the evidence holds half the spacing at the honest
+// kernel's answer.
+double LimitAt(const Evidence& evidence, Dtype dtype, size_t i, double stored) {
+  if (!IsFloat(dtype) || !std::isfinite(stored) || !std::isfinite(evidence.answer[i])) {
+    return evidence.limits[i];
+  }
+  const Format format = FormatOf(dtype);
+  return evidence.limits[i] +
+         std::max(0.0, (Ulp(format, stored) - Ulp(format, evidence.answer[i])) / 2);
+}
+
+bool IsOfTable(const Fault& fault) {
+  const std::string_view stage = StageOf(fault);
+  return stage == "frequency" || stage == "position" || stage == "angle" || stage == "table";
+}
+
+// The smallest position at which the rule tells.
+std::optional<double> FirstToFail(const Custom& rule, Dtype dtype, const std::vector<Pair>& pairs) {
+  std::optional<double> first;
+  for (const Pair& pair : pairs) {
+    const std::vector<double>& positions = pair.evidence->positions;
+    const Values got = Stored(dtype, pair.faulty), want = Stored(dtype, pair.honest);
+    std::vector<size_t> order(got.size());
+    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+    std::ranges::stable_sort(order, {}, [&](size_t i) { return std::fabs(positions[i]); });
+    Values so_far_got, so_far_want;
+    for (size_t i = 0; i < order.size(); ++i) {
+      so_far_got.push_back(got[order[i]]);
+      so_far_want.push_back(want[order[i]]);
+      const bool last = i + 1 == order.size() ||
+                        std::fabs(positions[order[i + 1]]) > std::fabs(positions[order[i]]);
+      if (!last) continue;
+      if (Fails(rule, so_far_got, so_far_want)) {
+        Lower(first, positions[order[i]]);
+        break;
+      }
+      // A rule of single values needs no value twice.
+      if (rule.nmse == 0) so_far_got.clear(), so_far_want.clear();
+    }
+  }
+  return first;
+}
+
+}  // namespace
+
+std::vector<Mutant> RunMutants(const Subject& honest, const CheckPlan& plan,
+                               const UsualTest& test) {
+  const Dtype dtype = honest.io();
+  const std::vector<Evidence> planned = Observe(honest, plan, plan.positions);
+  const std::vector<Evidence> tested = Observe(honest, plan, test.positions);
+  std::vector<Mutant> mutants;
+  for (const Fault& fault : FaultBank()) {
+    const std::vector<Pair> pairs = Replayed(planned, fault);
+    Mutant mutant{.fault = &fault};
+    bool differs = false;
+    for (const Pair& pair : pairs) {
+      const Values stored = Stored(dtype, pair.faulty);
+      for (size_t i = 0; i < stored.size(); ++i) {
+        const double position = pair.evidence->positions[i];
+        if (stored[i] == pair.honest[i] || (std::isnan(stored[i]) && std::isnan(pair.honest[i]))) {
+          continue;
+        }
+        differs = differs || pair.faulty[i] != pair.honest[i];
+        const double limit = LimitAt(*pair.evidence, dtype, i, stored[i]);
+        const auto beyond = [&](double value, double times) {
+          return !(std::fabs(value - pair.honest[i]) <= times * limit);
+        };
+        if (beyond(pair.faulty[i], 2)) Lower(mutant.counts_from, position);
+        if (beyond(stored[i], 1)) Lower(mutant.killed_from, position);
+      }
+    }
+    if (!differs) continue;
+    const std::vector<Pair> seen = Replayed(tested, fault);
+    const bool hidden = test.table_is_shared && IsOfTable(fault);
+    mutant.killed_by_test = !hidden && FirstToFail(test.rule, dtype, seen).has_value();
+    if (!mutant.killed_by_test) {
+      const std::optional<double> with_all = FirstToFail(test.rule, dtype, pairs);
+      if (hidden && FirstToFail(test.rule, dtype, seen)) {
+        mutant.remedy = "form the table in the test, apart from the kernel's";
+      } else if (with_all) {
+        mutant.remedy = fmt::format("{}test position {}",
+                                    hidden ? "form the table in the test, and " : "", *with_all);
+      } else if (mutant.killed_from) {
+        mutant.remedy =
+            fmt::format("hold to the contract's bound, at position {}", *mutant.killed_from);
+      } else {
+        mutant.remedy = "none: the contract allows its effect";
+      }
+    }
+    mutants.push_back(std::move(mutant));
+  }
+  return mutants;
+}
+
+}  // namespace posgauge
