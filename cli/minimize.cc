@@ -198,8 +198,9 @@ void MinimizeLaw(const FailedCheck& failed, const std::vector<KernelInfo>& kerne
     if (subject == nullptr) return false;
     ++record.calls;
     const CheckPlan plan{{}, id.heads, id.seed, failed.plan.budget};
-    const auto verdicts = CheckLawsOf(*subject, subjects, plan,
-                                      std::get<ReproId::Plan>(id.positions).largest, {}, id.check);
+    const auto verdicts =
+        CheckLawsOf(*subject, subjects, plan, std::get<ReproId::Plan>(id.positions).largest,
+                    RunDeadline(), id.check);
     const bool fails = std::ranges::any_of(verdicts, [&](const Verdict& law) {
       return law.outcome == Outcome::fail && law.failure == verdict.failure;
     });
