@@ -37,7 +37,7 @@ const std::map<std::string, std::string> kBankNames = {{"pairing_swapped", "pair
                                                        {"wrong_base", "base_times_50"},
                                                        {"first_position", "position_first"}};
 
-TEST(diagnosis, KernelsOfTheTestsAreNamed) {
+TEST(diagnosis, KernelsOfTheTestsAreNamedSlow) {
   const Scheme scheme = ParseScheme("rope", {"head_dim=64", "base=500000"});
   for (const char* fault : {"frequency_bf16",    "frequency_f16",     "frequency_3ppm",
                             "frequency_30ppm",   "base_ignored",      "wrong_base",

@@ -150,7 +150,7 @@ TEST(fault_bank, EveryKindOfPublicReportIsCovered) {
 
 // The suite's own score: what has an effect beyond twice the bound is killed, in every dtype; and
 // what a usual test lets through, with what it would take.
-TEST(fault_bank, TheGateKillsWhatCounts) {
+TEST(fault_bank, TheGateKillsWhatCountsSlow) {
   const Scheme scheme = ParseScheme("rope", {"head_dim=32", "base=500000"});
   const CheckPlan plan{PlanPositions(200, 131071, {}, 1), 2, 1};
   UsualTest test{{}, CustomsOf(Dtype::f32)[0]};
