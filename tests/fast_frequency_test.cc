@@ -197,7 +197,7 @@ TEST(fast_frequency, AgreesWithTheReference) {
 TEST(fast_frequency, KernelYieldsBothParts) {
   const Scheme scheme = ParseScheme("yarn", {"factor=16", "rotary_dim=64"});
   const FastRotation want = RotationOf("yarn", {"factor=16", "rotary_dim=64"});
-  PlacedTensor high(Dtype::f64, {32}, {3}), low(Dtype::f64, {32}), magnitude(Dtype::f64, {1});
+  CallTensor high(Dtype::f64, {32}, {3}), low(Dtype::f64, {32}), magnitude(Dtype::f64, {1});
   const auto [status, why] = CallKernel(
       "fast.frequencies", scheme, {},
       {high.Argument("frequency"), low.Argument("frequency_low"), magnitude.Argument("magnitude")});
@@ -213,7 +213,7 @@ TEST(fast_frequency, KernelYieldsBothParts) {
 TEST(fast_frequency, InvertedRampIsRefused) {
   const Scheme scheme =
       ParseScheme("yarn", {"base=10", "rotary_dim=64", "factor=4", "original_length=32768"});
-  PlacedTensor high(Dtype::f64, {32}), low(Dtype::f64, {32}), magnitude(Dtype::f64, {1});
+  CallTensor high(Dtype::f64, {32}), low(Dtype::f64, {32}), magnitude(Dtype::f64, {1});
   const auto [status, why] = CallKernel(
       "fast.frequencies", scheme, {},
       {high.Argument("frequency"), low.Argument("frequency_low"), magnitude.Argument("magnitude")});

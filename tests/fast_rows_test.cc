@@ -49,7 +49,7 @@ TEST(fast_rows, KeepTheirContractsOnEveryTarget) {
 struct Placed {
   Scheme scheme;
   Dtype io;
-  PlacedTensor positions, high, low;
+  CallTensor positions, high, low;
 
   Placed(const Scheme& of, Dtype dtype, Dtype position_dtype, const std::vector<double>& at)
       : scheme(of),
@@ -67,13 +67,13 @@ struct Placed {
     return parts;
   }
 
-  Answer Rows(PlacedTensor& rows) {
+  Answer Rows(CallTensor& rows) {
     return CallKernel(fmt::format("fast.rows.{}", Name(io)), scheme,
                       {positions.Argument("positions"), high.Argument("frequency"),
                        low.Argument("frequency_low")},
                       {rows.Argument("rows")});
   }
-  Answer Embed(PlacedTensor& x, PlacedTensor& out) {
+  Answer Embed(CallTensor& x, CallTensor& out) {
     return CallKernel(fmt::format("fast.embed.{}", Name(io)), scheme,
                       {x.Argument("x"), positions.Argument("positions"), high.Argument("frequency"),
                        low.Argument("frequency_low")},
@@ -90,19 +90,19 @@ TEST(fast_rows, AreTheSameWhereverTheyStand) {
     const std::vector<int64_t> shape = {3, width};
     for (Dtype io : fast::kDtypes) {
       Placed call(scheme, io, Dtype::i64, kAt);
-      PlacedTensor rows(io, shape);
+      CallTensor rows(io, shape);
       ASSERT_EQ(call.Rows(rows).status, POSGAUGE_OK);
-      PlacedTensor x(io, shape), sums(io, shape);
+      CallTensor x(io, shape), sums(io, shape);
       for (size_t i = 0; i < x.size(); ++i) x.Set(i, std::ldexp(static_cast<double>(i % 7), -2));
       ASSERT_EQ(call.Embed(x, sums).status, POSGAUGE_OK);
       const std::vector<std::pair<std::vector<int64_t>, int64_t>> places = {
           {{width, 1}, 1}, {{width + 3, 1}, 0}, {{2 * width, 2}, 3}, {{width, -1}, 0}, {{1, 3}, 2}};
       for (const auto& [strides, shift] : places) {
-        PlacedTensor elsewhere(io, shape, strides, shift);
+        CallTensor elsewhere(io, shape, strides, shift);
         ASSERT_EQ(call.Rows(elsewhere).status, POSGAUGE_OK);
         EXPECT_EQ(elsewhere.AllBits(), rows.AllBits());
         EXPECT_TRUE(elsewhere.OthersUntouched());
-        PlacedTensor moved_x(io, shape, strides, shift), moved_out(io, shape, strides, shift);
+        CallTensor moved_x(io, shape, strides, shift), moved_out(io, shape, strides, shift);
         for (size_t i = 0; i < x.size(); ++i) moved_x.SetBits(i, x.Bits(i));
         ASSERT_EQ(call.Embed(moved_x, moved_out).status, POSGAUGE_OK);
         EXPECT_EQ(moved_out.AllBits(), sums.AllBits());
@@ -116,10 +116,10 @@ TEST(fast_rows, AreTheSameWhereverTheyStand) {
 
 TEST(fast_rows, DoNotDependOnThePositionsDtype) {
   const Scheme scheme = SchemeOf(kConventions[3]);
-  PlacedTensor first(Dtype::f32, {3, 37});
+  CallTensor first(Dtype::f32, {3, 37});
   ASSERT_EQ(Placed(scheme, Dtype::f32, Dtype::i64, kAt).Rows(first).status, POSGAUGE_OK);
   for (Dtype dtype : {Dtype::i32, Dtype::f64, Dtype::f32}) {
-    PlacedTensor rows(Dtype::f32, {3, 37});
+    CallTensor rows(Dtype::f32, {3, 37});
     ASSERT_EQ(Placed(scheme, Dtype::f32, dtype, kAt).Rows(rows).status, POSGAUGE_OK);
     EXPECT_EQ(rows.AllBits(), first.AllBits());
   }
@@ -129,7 +129,7 @@ TEST(fast_rows, RefuseWhatTheyCannotServe) {
   const auto why = [](const std::vector<std::string>& settings, double position,
                       std::vector<int64_t> shape) {
     const Scheme scheme = SchemeOf(settings);
-    PlacedTensor rows(Dtype::f32, shape);
+    CallTensor rows(Dtype::f32, shape);
     const Answer answer = Placed(scheme, Dtype::f32, Dtype::f64, {position}).Rows(rows);
     EXPECT_EQ(answer.status, POSGAUGE_UNSUPPORTED);
     EXPECT_TRUE(rows.OthersUntouched());

@@ -57,10 +57,10 @@ Table TableOf(const Given& given, const std::vector<double>& positions, Dtype dt
               Dtype position_dtype = Dtype::f64) {
   const auto tokens = static_cast<int64_t>(positions.size());
   const auto pairs = static_cast<int64_t>(given.high.size());
-  PlacedTensor p = TensorOf(position_dtype, positions), high = TensorOf(Dtype::f64, given.high),
+  CallTensor p = TensorOf(position_dtype, positions), high = TensorOf(Dtype::f64, given.high),
                low = TensorOf(Dtype::f64, given.low),
                magnitude = TensorOf(Dtype::f64, {given.magnitude});
-  PlacedTensor cos(dtype, {tokens, pairs}), sin(dtype, {tokens, pairs});
+  CallTensor cos(dtype, {tokens, pairs}), sin(dtype, {tokens, pairs});
   const auto [status, why] =
       CallKernel("fast.table." + std::string(Name(dtype)), rope::Params{},
                  {p.Argument("positions"), high.Argument("frequency"),
@@ -254,11 +254,11 @@ TEST(fast_table, EntriesDoNotDependOnTheirNeighbours) {
 
 TEST(fast_table, StridedOutputsHoldTheSameValues) {
   const Given given = GivenOf(ParseScheme("rope", {"rotary_dim=26"}));
-  PlacedTensor p = TensorOf(Dtype::i32, {3, -4, 5}), high = TensorOf(Dtype::f64, given.high),
+  CallTensor p = TensorOf(Dtype::i32, {3, -4, 5}), high = TensorOf(Dtype::f64, given.high),
                low = TensorOf(Dtype::f64, given.low), magnitude = TensorOf(Dtype::f64, {1});
   for (Dtype dtype : fast::kDtypes) {
     const Table want = TableOf(given, {3, -4, 5}, dtype);
-    PlacedTensor cos(dtype, {3, 13}, {1, 5}, 3), sin(dtype, {3, 13}, {-40, 3});
+    CallTensor cos(dtype, {3, 13}, {1, 5}, 3), sin(dtype, {3, 13}, {-40, 3});
     const auto [status, why] =
         CallKernel("fast.table." + std::string(Name(dtype)), rope::Params{},
                    {p.Argument("positions"), high.Argument("frequency"),
@@ -275,9 +275,9 @@ TEST(fast_table, StridedOutputsHoldTheSameValues) {
 
 TEST(fast_table, RefusesWhatItsBoundDoesNotCover) {
   const auto refusal = [](double position, double frequency, double factor) {
-    PlacedTensor p = TensorOf(Dtype::f64, {1, position}), high = TensorOf(Dtype::f64, {frequency}),
+    CallTensor p = TensorOf(Dtype::f64, {1, position}), high = TensorOf(Dtype::f64, {frequency}),
                  low = TensorOf(Dtype::f64, {0}), magnitude = TensorOf(Dtype::f64, {factor});
-    PlacedTensor cos(Dtype::f32, {2, 1}), sin(Dtype::f32, {2, 1});
+    CallTensor cos(Dtype::f32, {2, 1}), sin(Dtype::f32, {2, 1});
     const auto before = cos.AllBits();
     const Answer answer =
         CallKernel("fast.table.f32", rope::Params{},
@@ -304,13 +304,13 @@ struct AxesCall {
   int64_t axes;
   std::vector<double> axis;  // [pairs]
 
-  Answer Run(PlacedTensor& cos, PlacedTensor& sin) const {
+  Answer Run(CallTensor& cos, CallTensor& sin) const {
     const std::vector<double> frequencies = {1, -0.75, 1e-3, 3.5, 0.1, 1e-7, 2.25};
     const auto tokens = static_cast<int64_t>(positions.size()) / axes;
     // Of one axis as rope is called.
-    PlacedTensor p(Dtype::f64, axes == 1 ? std::vector{tokens} : std::vector{tokens, axes});
+    CallTensor p(Dtype::f64, axes == 1 ? std::vector{tokens} : std::vector{tokens, axes});
     for (size_t i = 0; i < positions.size(); ++i) p.Set(i, positions[i]);
-    PlacedTensor of_pair = TensorOf(Dtype::i32, axis), high = TensorOf(Dtype::f64, frequencies),
+    CallTensor of_pair = TensorOf(Dtype::i32, axis), high = TensorOf(Dtype::f64, frequencies),
                  low = TensorOf(Dtype::f64, std::vector<double>(7, 0.0)),
                  magnitude = TensorOf(Dtype::f64, {1.25});
     std::vector<posgauge_tensor> inputs = {p.Argument("positions"), high.Argument("frequency"),
@@ -331,7 +331,7 @@ TEST(fast_table, RowsOfSeveralAxesAreColumnsOfRowsOfOne) {
   }
   OnEveryTarget([&] {
     const auto tokens = static_cast<int64_t>(mixed.positions.size()) / 3;
-    PlacedTensor cos(Dtype::f32, {tokens, 7}), sin(Dtype::f32, {tokens, 7});
+    CallTensor cos(Dtype::f32, {tokens, 7}), sin(Dtype::f32, {tokens, 7});
     ASSERT_EQ(mixed.Run(cos, sin).status, POSGAUGE_OK);
     for (size_t axis = 0; axis < 3; ++axis) {
       // The same position on every axis, whatever the pair.
@@ -339,7 +339,7 @@ TEST(fast_table, RowsOfSeveralAxesAreColumnsOfRowsOfOne) {
       for (size_t at = axis; at < mixed.positions.size(); at += 3) {
         alone.positions.push_back(mixed.positions[at]);
       }
-      PlacedTensor one_cos(Dtype::f32, {tokens, 7}), one_sin(Dtype::f32, {tokens, 7});
+      CallTensor one_cos(Dtype::f32, {tokens, 7}), one_sin(Dtype::f32, {tokens, 7});
       ASSERT_EQ(alone.Run(one_cos, one_sin).status, POSGAUGE_OK);
       for (size_t i = 0; i < cos.size(); ++i) {
         if (mixed.axis[i % 7] != static_cast<double>(axis)) continue;
@@ -351,7 +351,7 @@ TEST(fast_table, RowsOfSeveralAxesAreColumnsOfRowsOfOne) {
 }
 
 TEST(fast_table, RefusesAnAxisThatThereIsNot) {
-  PlacedTensor cos(Dtype::f32, {1, 7}), sin(Dtype::f32, {1, 7});
+  CallTensor cos(Dtype::f32, {1, 7}), sin(Dtype::f32, {1, 7});
   const auto refusal = [&](int64_t axes, const std::vector<double>& axis) {
     const Answer answer =
         AxesCall{std::vector<double>(static_cast<size_t>(axes), 1.0), axes, axis}.Run(cos, sin);

@@ -132,14 +132,14 @@ Case CaseOf(const Variant& variant, const Rotary& layout, uint64_t seed) {
 // Runs the kernel in a placement; checks that nothing else was written and x not at all.
 std::vector<uint64_t> Outputs(const Case& c, const Placement& place) {
   const std::vector<int64_t> shape = {kTokens, kHeads, c.layout.head_dim};
-  PlacedTensor x(c.variant.io, shape, place.x_strides, place.x_shift);
+  CallTensor x(c.variant.io, shape, place.x_strides, place.x_shift);
   for (size_t i = 0; i < c.x.size(); ++i) x.SetBits(i, c.x[i]);
-  PlacedTensor out(c.variant.io, shape, place.in_place ? place.x_strides : place.out_strides,
+  CallTensor out(c.variant.io, shape, place.in_place ? place.x_strides : place.out_strides,
                    place.out_shift);
   // A table with rows and entries apart for the placements that are not compact.
   const int64_t pairs = c.layout.Pairs(), apart = place.x_strides[2] == 1 ? 1 : 3;
-  PlacedTensor cos(c.variant.table, {kTokens, pairs}, {apart * pairs + 1, apart}, place.x_shift);
-  PlacedTensor sin(c.variant.table, {kTokens, pairs}, {pairs, 1}, place.out_shift);
+  CallTensor cos(c.variant.table, {kTokens, pairs}, {apart * pairs + 1, apart}, place.x_shift);
+  CallTensor sin(c.variant.table, {kTokens, pairs}, {pairs, 1}, place.out_shift);
   for (size_t i = 0; i < c.cos.size(); ++i) {
     cos.Set(i, c.cos[i]);
     sin.Set(i, c.sin[i]);
@@ -294,8 +294,8 @@ TEST_P(FastRotate, NanEntriesOfATableSpoilTheirPair) {
   for (Pairing pairing : {Pairing::half, Pairing::interleaved}) {
     rope::Params scheme;
     scheme.rotary = LayoutOf(10, 10, 0, pairing);
-    PlacedTensor x(io, {1, 1, 10}), out(io, {1, 1, 10});
-    PlacedTensor cos(table, {1, 5}), sin(table, {1, 5});
+    CallTensor x(io, {1, 1, 10}), out(io, {1, 1, 10});
+    CallTensor cos(table, {1, 5}), sin(table, {1, 5});
     for (size_t i = 0; i < 10; ++i) x.Set(i, 1);
     for (size_t i = 0; i < 5; ++i) {
       cos.Set(i, 0.5);
@@ -358,7 +358,7 @@ TEST(fast_rotate_positions, IsTheTableAndTheRotation) {
   const std::vector<double> low(33, 0x1p-70);
   std::vector<double> high;
   for (int i = 0; i < 33; ++i) high.push_back(std::exp2(-i / 3.0));
-  PlacedTensor p = TensorOf(Dtype::f64, positions), h = TensorOf(Dtype::f64, high),
+  CallTensor p = TensorOf(Dtype::f64, positions), h = TensorOf(Dtype::f64, high),
                l = TensorOf(Dtype::f64, low), a = TensorOf(Dtype::f64, {1.3});
   const std::vector<posgauge_tensor> angles = {p.Argument("positions"), h.Argument("frequency"),
                                                l.Argument("frequency_low"),
@@ -370,7 +370,7 @@ TEST(fast_rotate_positions, IsTheTableAndTheRotation) {
         Case c = CaseOf(variant, LayoutOf(70, 66, 4, pairing), 77);
         rope::Params scheme;
         scheme.rotary = c.layout;
-        PlacedTensor cos(variant.table, {kTokens, 33}), sin(variant.table, {kTokens, 33});
+        CallTensor cos(variant.table, {kTokens, 33}), sin(variant.table, {kTokens, 33});
         const std::string table_kernel = fmt::format("fast.table.{}", Name(variant.table));
         ASSERT_EQ(
             CallKernel(table_kernel, scheme, angles, {cos.Argument("cos"), sin.Argument("sin")})
@@ -382,7 +382,7 @@ TEST(fast_rotate_positions, IsTheTableAndTheRotation) {
         }
         const auto want = Outputs(c, Placements(70).front());
 
-        PlacedTensor x(variant.io, {kTokens, kHeads, 70}), out(variant.io, {kTokens, kHeads, 70});
+        CallTensor x(variant.io, {kTokens, kHeads, 70}), out(variant.io, {kTokens, kHeads, 70});
         for (size_t i = 0; i < c.x.size(); ++i) x.SetBits(i, c.x[i]);
         auto inputs = angles;
         inputs.push_back(x.Argument("x"));
@@ -400,8 +400,8 @@ TEST(fast_rotate_positions, IsTheTableAndTheRotation) {
 TEST(fast_rotate, NoTokensAndNoHeadsAreFine) {
   rope::Params scheme;
   for (const auto& [tokens, heads] : {std::pair<int64_t, int64_t>{0, 4}, {4, 0}, {0, 0}}) {
-    PlacedTensor x(Dtype::f32, {tokens, heads, 128}), out(Dtype::f32, {tokens, heads, 128});
-    PlacedTensor cos(Dtype::f32, {tokens, 64}), sin(Dtype::f32, {tokens, 64});
+    CallTensor x(Dtype::f32, {tokens, heads, 128}), out(Dtype::f32, {tokens, heads, 128});
+    CallTensor cos(Dtype::f32, {tokens, 64}), sin(Dtype::f32, {tokens, 64});
     const auto [status, why] = CallKernel(
         "fast.rotate.f32", scheme, {x.Argument("x"), cos.Argument("cos"), sin.Argument("sin")},
         {out.Argument("out")});
@@ -412,14 +412,14 @@ TEST(fast_rotate, NoTokensAndNoHeadsAreFine) {
 
 TEST(fast_rotate, RefusesWhatItDoesNotOffer) {
   rope::Params scheme;
-  PlacedTensor x(Dtype::f32, {2, 1, 128}), cos(Dtype::f32, {2, 64}), sin(Dtype::f32, {2, 64});
+  CallTensor x(Dtype::f32, {2, 1, 128}), cos(Dtype::f32, {2, 64}), sin(Dtype::f32, {2, 64});
   const auto refusal = [&](const std::vector<posgauge_tensor>& inputs, posgauge_tensor out) {
     const Answer answer = CallKernel("fast.rotate.f32", scheme, inputs, {out});
     EXPECT_EQ(answer.status, POSGAUGE_UNSUPPORTED);
     return answer.why;
   };
-  PlacedTensor out(Dtype::f32, {2, 1, 128}), narrow(Dtype::f32, {2, 1, 126});
-  PlacedTensor wrong_dtype(Dtype::bf16, {2, 64});
+  CallTensor out(Dtype::f32, {2, 1, 128}), narrow(Dtype::f32, {2, 1, 126});
+  CallTensor wrong_dtype(Dtype::bf16, {2, 64});
   const posgauge_tensor c = cos.Argument("cos"), s = sin.Argument("sin"), in = x.Argument("x");
   EXPECT_EQ(refusal({in, c}, out.Argument("out")), "the call lacks the tensor sin");
   EXPECT_EQ(refusal({in, c, s}, narrow.Argument("out")),

@@ -192,7 +192,9 @@ TEST(fault_bank, ASharedTableHidesWhatFormsIt) {
         EXPECT_EQ(mutant.killed_by_test, !shared);
         EXPECT_EQ(mutant.remedy.empty(), !shared);
       }
-      if (mutant.fault->id == "term_dropped") EXPECT_TRUE(mutant.killed_by_test);
+      if (mutant.fault->id == "term_dropped") {
+        EXPECT_TRUE(mutant.killed_by_test);
+      }
     }
   }
 }

@@ -16,10 +16,10 @@
 namespace posgauge {
 
 /// A tensor somewhere in memory whose every other byte is watched.
-class PlacedTensor {
+class CallTensor {
  public:
   /// Strides in elements, of any sign; `shift` elements off a 64-byte boundary.
-  PlacedTensor(Dtype dtype, std::vector<int64_t> shape, std::vector<int64_t> strides,
+  CallTensor(Dtype dtype, std::vector<int64_t> shape, std::vector<int64_t> strides,
                int64_t shift = 0)
       : dtype_(dtype), shape_(std::move(shape)), strides_(std::move(strides)) {
     int64_t below = 0, above = 0;
@@ -35,8 +35,8 @@ class PlacedTensor {
   }
 
   /// Compact, in C order.
-  PlacedTensor(Dtype dtype, const std::vector<int64_t>& shape)
-      : PlacedTensor(dtype, shape, CompactStrides(shape)) {}
+  CallTensor(Dtype dtype, const std::vector<int64_t>& shape)
+      : CallTensor(dtype, shape, CompactStrides(shape)) {}
 
   static std::vector<int64_t> CompactStrides(const std::vector<int64_t>& shape) {
     std::vector<int64_t> strides(shape.size());
@@ -116,8 +116,8 @@ class PlacedTensor {
   int64_t origin_ = 0;
 };
 
-inline PlacedTensor TensorOf(Dtype dtype, const std::vector<double>& values) {
-  PlacedTensor tensor(dtype, {static_cast<int64_t>(values.size())});
+inline CallTensor TensorOf(Dtype dtype, const std::vector<double>& values) {
+  CallTensor tensor(dtype, {static_cast<int64_t>(values.size())});
   for (size_t i = 0; i < values.size(); ++i) tensor.Set(i, values[i]);
   return tensor;
 }

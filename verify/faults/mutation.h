@@ -33,8 +33,8 @@ struct Mutant {
 };
 
 /// Replays every fault of the bank that has an effect on what the kernel computes, in place of the
-/// kernel's answers, over the plan, and holds it to the kernel's contract and to the test. The
-/// kernel itself is taken to be honest. Throws Unsupported and KernelFailure.
+/// kernel's answers and of what it is handed, over the plan, and holds it to the kernel's contract
+/// and to the test. The kernel itself is taken to be honest. Throws Unsupported and KernelFailure.
 std::vector<Mutant> RunMutants(const Subject& honest, const CheckPlan& plan, const UsualTest& test);
 
 }  // namespace posgauge
