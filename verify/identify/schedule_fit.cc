@@ -11,6 +11,8 @@ namespace {
 
 // The equations in doubles: some forty roundings and powers of exponents up to ln 2^100.
 constexpr double kPlainError = 0x1p-43;
+// A magnitude in doubles is a root or a quotient of logarithms.
+constexpr double kPlainMagnitudeError = 0x1p-52;
 
 // Frequencies above half a turn a step look slower, or backward. A series tells how much: each is
 // at least what the two after it predict.
@@ -78,7 +80,7 @@ bool ScheduleFit::Fits(const Scheme& scheme) const {
     if (!(off <= seen_.errors[i] + frequency * (roundoff_ + kPlainError))) return false;
   }
   return std::fabs(plain.magnitude - seen_.magnitude) <=
-         seen_.magnitude_error + plain.magnitude * kPlainError;
+         seen_.magnitude_error + plain.magnitude * kPlainMagnitudeError;
 }
 
 void ScheduleFit::Add(const std::vector<double>& solution, const Make& make) {
