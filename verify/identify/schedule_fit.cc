@@ -27,6 +27,10 @@ std::vector<double> Unaliased(std::vector<double> values, double modulus) {
   return values;
 }
 
+// Frequencies that do not show their dtype are off by more than 1/16 ulp of f32, 2^-28; the 2^-21
+// of f32 arithmetic beside it takes log10 2^7 = 2.1 digits.
+constexpr int kDigitsOfRoundoff = 3;
+
 struct Plain {
   std::vector<double> frequency;
   double magnitude = 1;
@@ -135,7 +139,8 @@ std::vector<Scheme> FitSchedules(const Rotary& layout, const SeenFrequencies& se
   for (double roundoff : roundoffs) {
     ScheduleFit fit(layout, seen, roundoff);
     AddLists(fit);
-    if (fit.Digits() == 0 || (digits > 0 && fit.Digits() >= digits)) continue;
+    // A wider error takes digits of any list; more than those only of one that was written so.
+    if (fit.Digits() == 0 || (digits > 0 && fit.Digits() + kDigitsOfRoundoff >= digits)) continue;
     digits = fit.Digits();
     listed = fit.Found();
   }
