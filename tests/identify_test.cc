@@ -91,13 +91,11 @@ bool SameRotation(const Scheme& seen, const Scheme& scheme, bool table, Dtype he
   const ExactRotation x(seen), y(scheme);
   std::vector<double> mine = x.Frequencies(Dtype::f64).values,
                       theirs = y.Frequencies(Dtype::f64).values;
-  // Pairs that stand still behind the last one are channels that do not turn.
-  const auto trim = [](std::vector<double>& values) {
-    while (!values.empty() && values.back() == 0) values.pop_back();
-  };
+  // Pairs behind the last one that are not seen to turn are channels that do not.
   if (b.pairing == Pairing::interleaved) {
-    trim(mine);
-    trim(theirs);
+    const size_t pairs = std::max(mine.size(), theirs.size());
+    mine.resize(pairs);
+    theirs.resize(pairs);
   } else if (a.rotary_dim != b.rotary_dim) {
     return false;
   }

@@ -59,40 +59,49 @@ int64_t BucketOf(const Params& params, const std::vector<int64_t>& first, int64_
   return direction + (std::ranges::upper_bound(first, distance) - first.begin()) - 1;
 }
 
-// 0 where the scheme's buckets are those; otherwise which way max_distance is off: 1 where it must
-// grow, -1 where it must shrink. A farther reach puts a distance into an earlier bucket.
-int Compare(const Params& params, const Groups& groups) {
+bool Matches(const Params& params, const Groups& groups) {
   const std::vector<int64_t>& first = t5::FirstDistances(params);
-  for (const auto& [relative, bucket] : groups) {
-    const int64_t ours = BucketOf(params, first, relative);
-    if (ours != bucket) return ours > bucket ? 1 : -1;
-  }
-  return 0;
+  return std::ranges::all_of(groups, [&](const auto& group) {
+    return BucketOf(params, first, group.first) == group.second;
+  });
 }
 
-// The smallest and the largest max_distance that give those buckets, by halving.
+// The smallest and the largest max_distance M that give those buckets. Of m exact buckets and E
+// others, distance d is in the j-th other or a later one where d >= m (M/m)^(j/E), which is
+// M <= m (d/m)^(E/j).
 std::optional<std::array<int64_t, 2>> Distances(Params params, const Groups& groups) {
-  const int64_t least = params.ExactBuckets() + 1, most = int64_t{1} << 31;
-  const auto compare = [&](int64_t distance) {
-    params.max_distance = distance;
-    return Compare(params, groups);
-  };
-  // The first distance that is not too small, and the first that is too large.
-  const auto first_from = [&](auto holds) {
-    int64_t low = least, high = most + 1;
-    while (low < high) {
-      const int64_t middle = low + (high - low) / 2;
-      if (holds(compare(middle))) {
-        high = middle;
-      } else {
-        low = middle + 1;
+  constexpr double kMost = 0x1p31;
+  const auto exact = static_cast<double>(params.ExactBuckets());
+  const auto others = static_cast<double>(params.DirectionBuckets()) - exact;
+  double above = exact, most = kMost;
+  for (const auto& [relative, bucket] : groups) {
+    const bool forward = params.bidirectional && relative > 0;
+    const auto step =
+        static_cast<double>(bucket - (forward ? params.DirectionBuckets() : 0)) - exact;
+    const double ratio = std::fabs(static_cast<double>(relative)) / exact;
+    if (step > 0) most = std::min(most, exact * std::pow(ratio, others / step));
+    if (step >= 0 && step + 1 < others) {
+      above = std::max(above, exact * std::pow(ratio, others / (step + 1)));
+    }
+  }
+  // Relative error of the powers: 2^-53 times an exponent below 2^12, and as much for theirs; below
+  // 2^31 that is less than 2^-9.
+  constexpr double kError = 0x1p-9;
+  if (!(above <= most + 2 * kError)) return std::nullopt;
+  const auto first_match = [&](std::initializer_list<double> tried) -> std::optional<int64_t> {
+    for (double distance : tried) {
+      params.max_distance = static_cast<int64_t>(std::min(distance, kMost));
+      if (params.max_distance > params.ExactBuckets() && Matches(params, groups)) {
+        return params.max_distance;
       }
     }
-    return low;
+    return std::nullopt;
   };
-  const int64_t smallest = first_from([](int side) { return side <= 0; });
-  if (smallest > most || compare(smallest) != 0) return std::nullopt;
-  return std::array{smallest, first_from([](int side) { return side < 0; }) - 1};
+  const double least = std::floor(above - kError) + 1;
+  const auto smallest = first_match({least, least + 1});
+  if (!smallest) return std::nullopt;
+  const double largest = std::floor(most + kError);
+  return std::array{*smallest, first_match({largest, largest - 1}).value_or(*smallest)};
 }
 
 // Buckets by their number from what shares one: those of a direction are numbered outward.

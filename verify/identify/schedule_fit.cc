@@ -11,6 +11,8 @@ namespace {
 
 // The equations in doubles: some forty roundings and powers of exponents up to ln 2^100.
 constexpr double kPlainError = 0x1p-43;
+// A magnitude in doubles is a root or a quotient of logarithms.
+constexpr double kPlainMagnitudeError = 0x1p-52;
 
 // Frequencies above half a turn a step look slower, or backward. A series tells how much: each is
 // at least what the two after it predict.
@@ -24,6 +26,10 @@ std::vector<double> Unaliased(std::vector<double> values, double modulus) {
   }
   return values;
 }
+
+// Frequencies that do not show their dtype are off by more than 1/16 ulp of f32, 2^-28; the 2^-21
+// of f32 arithmetic beside it takes log10 2^7 = 2.1 digits.
+constexpr int kDigitsOfRoundoff = 3;
 
 struct Plain {
   std::vector<double> frequency;
@@ -78,7 +84,7 @@ bool ScheduleFit::Fits(const Scheme& scheme) const {
     if (!(off <= seen_.errors[i] + frequency * (roundoff_ + kPlainError))) return false;
   }
   return std::fabs(plain.magnitude - seen_.magnitude) <=
-         seen_.magnitude_error + plain.magnitude * kPlainError;
+         seen_.magnitude_error + plain.magnitude * kPlainMagnitudeError;
 }
 
 void ScheduleFit::Add(const std::vector<double>& solution, const Make& make) {
@@ -133,7 +139,8 @@ std::vector<Scheme> FitSchedules(const Rotary& layout, const SeenFrequencies& se
   for (double roundoff : roundoffs) {
     ScheduleFit fit(layout, seen, roundoff);
     AddLists(fit);
-    if (fit.Digits() == 0 || (digits > 0 && fit.Digits() >= digits)) continue;
+    // A wider error takes digits of any list; more than those only of one that was written so.
+    if (fit.Digits() == 0 || (digits > 0 && fit.Digits() + kDigitsOfRoundoff >= digits)) continue;
     digits = fit.Digits();
     listed = fit.Found();
   }

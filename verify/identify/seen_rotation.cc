@@ -11,6 +11,11 @@ namespace {
 
 // Two rounded products and a rounded sum, of a table within 2 ulp: an angle is within 16 u.
 constexpr double kAngleRoundoffs = 16;
+// A magnitude is nearer: of a table within 2 ulp, 4 u; two products and a sum, (1 + sqrt 2) u; the
+// rounding to what is stored, u.
+constexpr double kMagnitudeRoundoffs = 8;
+// Dividing and taking the norm in doubles, of a mean.
+constexpr double kMeanError = 0x1p-52;
 // atan2 of doubles, and their division.
 constexpr double kDoubleError = 0x1p-50;
 
@@ -84,7 +89,8 @@ void SetAngles(const std::vector<double>& positions, const std::vector<Turn>& tu
   const size_t pairs = turns.size();
   seen->angle_error = kAngleRoundoffs * roundoff + kDoubleError;
   seen->angles.resize(positions.size() * pairs);
-  double sum = 0, low = HUGE_VAL, high = 0;
+  long double sum = 0;
+  double low = HUGE_VAL, high = 0;
   for (size_t pair = 0; pair < pairs; ++pair) {
     for (size_t token = 0; token < positions.size(); ++token) {
       const std::complex<double> factor = turns[pair].factors[token];
@@ -95,7 +101,8 @@ void SetAngles(const std::vector<double>& positions, const std::vector<Turn>& tu
       high = std::max(high, magnitude);
     }
   }
-  const double magnitude = sum / static_cast<double>(pairs * positions.size());
+  const auto magnitude =
+      static_cast<double>(sum / static_cast<long double>(pairs * positions.size()));
   if (!(high - low <= 2 * seen->angle_error * magnitude) || !(magnitude > 0)) {
     *seen = NoRotation("cos^2 + sin^2 is not the same for every pair and position");
     return;
@@ -110,7 +117,7 @@ void SetAngles(const std::vector<double>& positions, const std::vector<Turn>& tu
   }
   seen->frequencies = Unwrap(positions, seen->angles, pairs, seen->angle_error);
   seen->frequencies.magnitude = magnitude;
-  seen->frequencies.magnitude_error = seen->angle_error * magnitude;
+  seen->frequencies.magnitude_error = (kMagnitudeRoundoffs * roundoff + kMeanError) * magnitude;
   double direction = 0;
   for (double value : seen->frequencies.values) direction += value > 0 ? 1 : value < 0 ? -1 : 0;
   seen->layout.direction = direction < 0 ? Direction::clockwise : Direction::counterclockwise;
