@@ -328,7 +328,7 @@ const std::vector<std::pair<std::string, std::string>> kPorted = {
     {"fading_ignored", "fading_ignored"},
     {"fading_rises", "fading_rises"},
     {"centres_differ", "centres_differ"},
-    {"window_ignored", "window_ignored"},
+    {"window_unlimited", "window_ignored"},
     {"sharpening_ignored", "temperature_ignored"},
     {"chunks_ignored", "chunks_ignored"},
     {"critical_queries", "critical_queries"},

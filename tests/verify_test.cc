@@ -967,6 +967,7 @@ TEST(report, JsonHasEveryFieldAndNoInfinity) {
       "first_failure": {"position": 2, "where": "channel 3", "got": "got & this",
                         "want": "want <that>", "use": 3},
       "worst": {"position": 7, "where": "channel 4", "got": "inf", "want": "0", "use": null},
+      "cause": null, "minimal": null,
       "repro": "posgauge repro contract/k/rope/p2/h4/s1"}]})");
   nlohmann::json first = json;
   first["verdicts"].erase(1);

@@ -211,7 +211,7 @@ std::vector<Fault> FaultsOfBiases() {
                 "log1p(r2 D)", "a small r2 D, kernel log"),
              Of("rate_ignored", "kerple", RateIgnored, "r2 counts as 1", "let r2 reach the kernel",
                 "distance 2, r2 other than 1"),
-             Of("factor_ignored", "kerple", FactorIgnored, "r1 counts as 1",
+             Of("rate_factor_ignored", "kerple", FactorIgnored, "r1 counts as 1",
                 "let r1 reach the kernel", "distance 1, r1 other than 1"),
              Of("rate_and_factor_swapped", "kerple", RateAndFactorSwapped,
                 "r1 and r2 change places", "-r1 ln(1 + r2 D)", "distance 2, r1 other than r2"),

@@ -179,7 +179,7 @@ std::vector<Fault> FaultsOfTurns() {
            .more = {posgauge::Of<rerope::Params>(SwapPairing<rerope::Params>),
                     posgauge::Of<dual_chunk::Params>(SwapPairing<dual_chunk::Params>),
                     posgauge::Of<mixed::Params>(SwapPairing<mixed::Params>)}},
-          Of("window_ignored", "distances beyond the window count as they are",
+          Of("window_unlimited", "distances beyond the window count as they are",
              "cut them to the window", "distance window + 1",
              posgauge::Of<rerope::Params>([](rerope::Params& params) {
                params.window = kLargestLength;
