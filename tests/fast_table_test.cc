@@ -58,8 +58,8 @@ Table TableOf(const Given& given, const std::vector<double>& positions, Dtype dt
   const auto tokens = static_cast<int64_t>(positions.size());
   const auto pairs = static_cast<int64_t>(given.high.size());
   CallTensor p = TensorOf(position_dtype, positions), high = TensorOf(Dtype::f64, given.high),
-               low = TensorOf(Dtype::f64, given.low),
-               magnitude = TensorOf(Dtype::f64, {given.magnitude});
+             low = TensorOf(Dtype::f64, given.low),
+             magnitude = TensorOf(Dtype::f64, {given.magnitude});
   CallTensor cos(dtype, {tokens, pairs}), sin(dtype, {tokens, pairs});
   const auto [status, why] =
       CallKernel("fast.table." + std::string(Name(dtype)), rope::Params{},
@@ -255,7 +255,7 @@ TEST(fast_table, EntriesDoNotDependOnTheirNeighbours) {
 TEST(fast_table, StridedOutputsHoldTheSameValues) {
   const Given given = GivenOf(ParseScheme("rope", {"rotary_dim=26"}));
   CallTensor p = TensorOf(Dtype::i32, {3, -4, 5}), high = TensorOf(Dtype::f64, given.high),
-               low = TensorOf(Dtype::f64, given.low), magnitude = TensorOf(Dtype::f64, {1});
+             low = TensorOf(Dtype::f64, given.low), magnitude = TensorOf(Dtype::f64, {1});
   for (Dtype dtype : fast::kDtypes) {
     const Table want = TableOf(given, {3, -4, 5}, dtype);
     CallTensor cos(dtype, {3, 13}, {1, 5}, 3), sin(dtype, {3, 13}, {-40, 3});
@@ -276,7 +276,7 @@ TEST(fast_table, StridedOutputsHoldTheSameValues) {
 TEST(fast_table, RefusesWhatItsBoundDoesNotCover) {
   const auto refusal = [](double position, double frequency, double factor) {
     CallTensor p = TensorOf(Dtype::f64, {1, position}), high = TensorOf(Dtype::f64, {frequency}),
-                 low = TensorOf(Dtype::f64, {0}), magnitude = TensorOf(Dtype::f64, {factor});
+               low = TensorOf(Dtype::f64, {0}), magnitude = TensorOf(Dtype::f64, {factor});
     CallTensor cos(Dtype::f32, {2, 1}), sin(Dtype::f32, {2, 1});
     const auto before = cos.AllBits();
     const Answer answer =
@@ -311,8 +311,8 @@ struct AxesCall {
     CallTensor p(Dtype::f64, axes == 1 ? std::vector{tokens} : std::vector{tokens, axes});
     for (size_t i = 0; i < positions.size(); ++i) p.Set(i, positions[i]);
     CallTensor of_pair = TensorOf(Dtype::i32, axis), high = TensorOf(Dtype::f64, frequencies),
-                 low = TensorOf(Dtype::f64, std::vector<double>(7, 0.0)),
-                 magnitude = TensorOf(Dtype::f64, {1.25});
+               low = TensorOf(Dtype::f64, std::vector<double>(7, 0.0)),
+               magnitude = TensorOf(Dtype::f64, {1.25});
     std::vector<posgauge_tensor> inputs = {p.Argument("positions"), high.Argument("frequency"),
                                            low.Argument("frequency_low"),
                                            magnitude.Argument("magnitude")};

@@ -135,7 +135,7 @@ std::vector<uint64_t> Outputs(const Case& c, const Placement& place) {
   CallTensor x(c.variant.io, shape, place.x_strides, place.x_shift);
   for (size_t i = 0; i < c.x.size(); ++i) x.SetBits(i, c.x[i]);
   CallTensor out(c.variant.io, shape, place.in_place ? place.x_strides : place.out_strides,
-                   place.out_shift);
+                 place.out_shift);
   // A table with rows and entries apart for the placements that are not compact.
   const int64_t pairs = c.layout.Pairs(), apart = place.x_strides[2] == 1 ? 1 : 3;
   CallTensor cos(c.variant.table, {kTokens, pairs}, {apart * pairs + 1, apart}, place.x_shift);
@@ -359,7 +359,7 @@ TEST(fast_rotate_positions, IsTheTableAndTheRotation) {
   std::vector<double> high;
   for (int i = 0; i < 33; ++i) high.push_back(std::exp2(-i / 3.0));
   CallTensor p = TensorOf(Dtype::f64, positions), h = TensorOf(Dtype::f64, high),
-               l = TensorOf(Dtype::f64, low), a = TensorOf(Dtype::f64, {1.3});
+             l = TensorOf(Dtype::f64, low), a = TensorOf(Dtype::f64, {1.3});
   const std::vector<posgauge_tensor> angles = {p.Argument("positions"), h.Argument("frequency"),
                                                l.Argument("frequency_low"),
                                                a.Argument("magnitude")};

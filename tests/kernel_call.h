@@ -20,7 +20,7 @@ class CallTensor {
  public:
   /// Strides in elements, of any sign; `shift` elements off a 64-byte boundary.
   CallTensor(Dtype dtype, std::vector<int64_t> shape, std::vector<int64_t> strides,
-               int64_t shift = 0)
+             int64_t shift = 0)
       : dtype_(dtype), shape_(std::move(shape)), strides_(std::move(strides)) {
     int64_t below = 0, above = 0;
     for (size_t axis = 0; axis < shape_.size(); ++axis) {
