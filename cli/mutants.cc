@@ -80,9 +80,8 @@ void PrintText(const std::vector<Result>& results, const Options& options) {
     }
     const auto too_small = std::ranges::count_if(
         result.mutants, [](const Mutant& mutant) { return !mutant.counts_from; });
-    fmt::print(
-        "{}{} more have effects within twice the bound, which the contract nearly allows\n\n",
-        options.markdown ? "\n" : "  ", too_small);
+    fmt::print("{}{} more have effects within twice the bound, which the contract nearly allows\n",
+               options.markdown ? "\n" : "  ", too_small);
   }
 }
 
