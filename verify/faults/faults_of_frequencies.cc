@@ -3,19 +3,13 @@
 #include <optional>
 
 #include "posgauge/verify/faults/bank.h"
+#include "posgauge/verify/faults/links.h"
 #include "posgauge/verify/faults/replay_series.h"
 #include "posgauge/verify/faults/rounded.h"
 
 namespace posgauge {
 
 namespace {
-
-constexpr const char* kGithub = "https://github.com/";
-std::vector<std::string> On(std::initializer_list<const char*> threads) {
-  std::vector<std::string> links;
-  for (const char* thread : threads) links.push_back(std::string(kGithub) + thread);
-  return links;
-}
 
 using Series = FrequencySeries;
 

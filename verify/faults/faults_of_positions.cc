@@ -2,17 +2,12 @@
 #include <cmath>
 
 #include "posgauge/verify/faults/bank.h"
+#include "posgauge/verify/faults/links.h"
 #include "posgauge/verify/faults/rounded.h"
 
 namespace posgauge {
 
 namespace {
-
-std::vector<std::string> On(std::initializer_list<const char*> threads) {
-  std::vector<std::string> links;
-  for (const char* thread : threads) links.push_back(std::string("https://github.com/") + thread);
-  return links;
-}
 
 template <class Of>
 ChangePosition Each(Of of) {

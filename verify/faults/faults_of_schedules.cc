@@ -6,6 +6,7 @@
 #include "posgauge/reference/float64.h"
 #include "posgauge/reference/yarn.h"
 #include "posgauge/verify/faults/bank.h"
+#include "posgauge/verify/faults/links.h"
 #include "posgauge/verify/faults/replay_series.h"
 
 namespace posgauge {
@@ -13,12 +14,6 @@ namespace posgauge {
 namespace {
 
 using Series = FrequencySeries;
-
-std::vector<std::string> On(std::initializer_list<const char*> threads) {
-  std::vector<std::string> links;
-  for (const char* thread : threads) links.push_back(std::string("https://github.com/") + thread);
-  return links;
-}
 
 // Of one scheme: change(params, series), the frequencies' signs being kept.
 template <class Params, class Of>

@@ -3,17 +3,12 @@
 #include <numbers>
 
 #include "posgauge/verify/faults/bank.h"
+#include "posgauge/verify/faults/links.h"
 #include "posgauge/verify/faults/rounded.h"
 
 namespace posgauge {
 
 namespace {
-
-std::vector<std::string> On(std::initializer_list<const char*> threads) {
-  std::vector<std::string> links;
-  for (const char* thread : threads) links.push_back(std::string("https://github.com/") + thread);
-  return links;
-}
 
 Fault AngleIn(Dtype dtype, const char* from, std::vector<std::string> links = {},
               std::vector<std::string> kinds = {}) {
