@@ -141,18 +141,20 @@ class Ranking {
   }
 
  private:
-  // False where no value tells the hypothesis from an honest kernel, or that from the answer.
+  // False where the hypothesis changes nothing, or no value tells anything.
   bool Fit(Hypothesis& hypothesis, const Values& limits) const {
     uint64_t telling = 0, fitting = 0;
+    bool differs = false;
     for (size_t i = 0; i < answer_.size(); ++i) {
       const double own = Use(answer_[i], hypothesis.values[i], limits[i]);
-      const bool tells = Use(hypothesis.values[i], honest_[i], limits_[i]) > 1 ||
-                         Use(answer_[i], honest_[i], limits_[i]) > 1;
+      const bool tells_own = Use(hypothesis.values[i], honest_[i], limits_[i]) > 1;
+      const bool tells = tells_own || Use(answer_[i], honest_[i], limits_[i]) > 1;
+      differs = differs || hypothesis.values[i] != honest_[i];
       if (!tells) continue;
       ++telling;
       if (own <= kNoise) ++fitting;
     }
-    if (telling == 0) return false;
+    if (!differs || telling == 0) return false;
     hypothesis.explanation.share = static_cast<double>(fitting) / static_cast<double>(telling);
     hypothesis.explanation.misfit = Misfit(hypothesis.values, limits);
     hypothesis.excess = Excess(hypothesis.values, limits);
@@ -220,7 +222,8 @@ Diagnosis Diagnose(const std::vector<Evidence>& evidence) {
     }
     for (const Fault* first : leading) {
       for (const Fault* second : all) {
-        if (first == second) continue;
+        const auto tried_before = std::ranges::find(leading, second);
+        if (tried_before <= std::ranges::find(leading, first)) continue;
         if (auto tried = ranking.Try({first, second})) hypotheses.push_back(*std::move(tried));
       }
     }

@@ -52,9 +52,10 @@ Fault Rounded(Dtype dtype, std::vector<std::string> links, std::vector<std::stri
   const std::string name(Name(dtype));
   return {.id = "frequency_" + name,
           .cause = "inverse frequencies are rounded to " + name + " before the product",
-          .fix =
-              "keep the buffer of inverse frequencies in float32 whatever dtype the model is "
-              "cast to, and form it there",
+          .fix = dtype == Dtype::f32
+                     ? "form frequencies in binary64, or declare frequency=f32"
+                     : "keep the buffer of inverse frequencies in float32 whatever dtype the model "
+                       "is cast to, and form it there",
           .shows = "position 1, at the pairs whose frequency " + name + " does not hold",
           .change = Each([dtype](const Scheme&, double f, size_t) { return RoundedTo(dtype, f); }),
           .links = std::move(links),
@@ -79,6 +80,7 @@ std::vector<Fault> FaultsOfFrequencies() {
                   "huggingface/candle/pull/3005"}),
               {"FREQ_BF16", "ANGLE_BF16"}),
       Rounded(Dtype::f16, {}, {}),
+      Rounded(Dtype::f32, {}, {}),
       Off("frequency_3ppm", "frequencies are 3e-6 too large: an approximate power", 3e-6),
       Off("frequency_30ppm", "frequencies are 3e-5 too large: an approximate power", 3e-5),
       {.id = "frequency_index_from_one",
