@@ -207,7 +207,7 @@ class Gate {
         deadline_.IsOver() ? NotRun(subjects, plan) : CheckKernels(subjects, plan);
     std::vector<KernelResult> results;
     for (size_t i = 0; i < subjects.size(); ++i) {
-      NameCause(subjects[i], plan, checks[i]);
+      NameFirstCauses(subjects[i], plan, checks[i]);
       AddUsualRules(subjects[i], plan, checks[i].keeps_contract);
       Progress(fmt::format("layers {}: laws of {}, {} of {}", group.kind, serving[i]->name, i + 1,
                            subjects.size()));
@@ -259,6 +259,20 @@ class Gate {
     if (golden_->CountFor(subject.scheme()) == 0) return {};
     return {
         deadline_.NotRun("golden", "the values of the golden files are met", subject.info().name)};
+  }
+
+  // A library of which everything fails is not asked forever.
+  void NameFirstCauses(const Subject& subject, const CheckPlan& plan, KernelCheck& check) {
+    constexpr int kMost = 32;
+    Verdict& verdict = check.keeps_contract;
+    if (verdict.outcome != Outcome::fail || verdict.failure) return;
+    if (++failures_ <= kMost) {
+      NameCause(subject, plan, check);
+    } else {
+      verdict.note +=
+          fmt::format("{}the cause is looked for of the first {} failures; repro does it",
+                      verdict.note.empty() ? "" : "; ", kMost);
+    }
   }
 
   // Whether the first failing position fails without the others of its call.
@@ -418,6 +432,7 @@ class Gate {
   std::vector<std::string> inadequate_, blind_;
   std::optional<double> horizon_;  // the smallest of the kernels'
   uint64_t values_ = 0, unmeasured_ = 0;
+  int failures_ = 0;  // of contracts, by values
   int searched_ = 0;  // failures, for their minimal cases
 };
 
