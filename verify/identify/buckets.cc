@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "posgauge/reference/t5.h"
 #include "posgauge/verify/identify/identity.h"
@@ -130,6 +131,90 @@ std::optional<Groups> Numbered(const Groups& groups, bool bidirectional, int64_t
   return numbered;
 }
 
+// Whether the same distances share a bucket: a bias does not show its number.
+bool SharesAlike(const Params& params, const Groups& groups) {
+  const std::vector<int64_t>& first = t5::FirstDistances(params);
+  std::map<int64_t, int64_t> group_of, bucket_of;
+  return std::ranges::all_of(groups, [&](const auto& group) {
+    const int64_t bucket = BucketOf(params, first, group.first);
+    return group_of.emplace(bucket, group.second).first->second == group.second &&
+           bucket_of.emplace(group.second, bucket).first->second == bucket;
+  });
+}
+
+// Where the groups of distances back from the query end and begin: (last, first] observed.
+using Bounds = std::vector<std::array<int64_t, 2>>;
+
+Bounds BoundsOf(const Groups& groups) {
+  Bounds bounds;
+  auto at = groups.upper_bound(0);
+  for (auto before = at; at != groups.begin(); before = at) {
+    --at;
+    if (before != groups.upper_bound(0) && before->second != at->second) {
+      bounds.push_back({-before->first, -at->first});
+    }
+  }
+  return bounds;
+}
+
+// In binary64, which rules most out: whether buckets begin where groups do.
+bool MayBegin(const Params& params, const Bounds& bounds) {
+  const int64_t exact = params.ExactBuckets(), others = params.DirectionBuckets() - exact;
+  const double ratio = static_cast<double>(params.max_distance) / static_cast<double>(exact);
+  auto bound = bounds.begin();
+  bool is_met = false;
+  for (int64_t step = 1 - exact; step < others; ++step) {
+    constexpr double kTie = 1e-9;  // the exact comparison decides
+    const double share = static_cast<double>(step) / static_cast<double>(others);
+    const int64_t begins =
+        step <= 0 ? exact + step
+                  : static_cast<int64_t>(
+                        std::ceil(static_cast<double>(exact) * std::pow(ratio, share) - kTie));
+    for (; bound != bounds.end() && begins > (*bound)[1]; ++bound) {
+      if (!std::exchange(is_met, false)) return false;
+    }
+    if (bound == bounds.end() || begins <= (*bound)[0]) return false;
+    is_met = true;
+  }
+  return is_met && bound + 1 == bounds.end();
+}
+
+// Rules whose max_distance is so close to the exact range that buckets are left without a distance,
+// by number of buckets: the smallest and the largest max_distance.
+std::vector<std::pair<Params, std::array<int64_t, 2>>> WithEmptyBuckets(const Groups& groups,
+                                                                        bool bidirectional) {
+  constexpr int64_t kWidest = 64;  // values of max_distance tried
+  std::vector<std::pair<Params, std::array<int64_t, 2>>> found;
+  const Bounds bounds = BoundsOf(groups);
+  if (bounds.empty()) return found;
+  const auto [before_last, last] = bounds.back();
+  int64_t run = 1;  // distances of their own from 0 on
+  while (run <= std::ssize(bounds) && bounds[static_cast<size_t>(run - 1)][1] == run) ++run;
+  for (int64_t exact = std::max<int64_t>(1, std::ssize(bounds) / 2); exact <= run; ++exact) {
+    for (int64_t buckets = bidirectional ? 4 * exact : 2 * exact;
+         buckets < (bidirectional ? 4 : 2) * (exact + 1); ++buckets) {
+      Params params{.num_buckets = buckets, .bidirectional = bidirectional};
+      const int64_t others = params.DirectionBuckets() - exact;
+      const auto from = [&](int64_t distance) {
+        const double ratio = static_cast<double>(distance) / static_cast<double>(exact);
+        const double power = static_cast<double>(others) / static_cast<double>(others - 1);
+        return others < 2 ? 0 : static_cast<double>(exact) * std::pow(std::max(ratio, 1.0), power);
+      };
+      const auto low = std::max(exact + 1, static_cast<int64_t>(from(before_last)));
+      const auto high = std::min(low + kWidest, static_cast<int64_t>(from(last)) + 1);
+      std::array<int64_t, 2> range = {0, 0};
+      for (params.max_distance = low; params.max_distance <= std::max(low, high);
+           ++params.max_distance) {
+        if (!MayBegin(params, bounds) || !SharesAlike(params, groups)) continue;
+        if (range[0] == 0) range[0] = params.max_distance;
+        range[1] = params.max_distance;
+      }
+      if (range[0] != 0) found.emplace_back(params, range);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 Identity IdentifyBuckets(const Answers& answers) {
@@ -182,6 +267,18 @@ Identity IdentifyBuckets(const Answers& answers) {
       identity.schemes.push_back(params);
       ranges.push_back(fmt::format("max_distance of num_buckets={}: {}..{} give the same buckets",
                                    buckets, low, high));
+    }
+  }
+  for (bool bidirectional : {true, false}) {
+    if (numbered || !identity.schemes.empty()) break;
+    for (auto& [params, reach] : WithEmptyBuckets(*groups, bidirectional)) {
+      params.max_distance = reach[0];
+      params.attention.causal = causal;
+      if (answers.head_dim) params.attention.head_dim = *answers.head_dim;
+      params.attention.heads = answers.tensors.at("bias").shape()[0];
+      identity.schemes.push_back(params);
+      ranges.push_back(fmt::format("max_distance of num_buckets={}: {}..{} share buckets alike",
+                                   params.num_buckets, reach[0], reach[1]));
     }
   }
   if (identity.schemes.empty()) {
