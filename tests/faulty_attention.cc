@@ -10,11 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "faulty_counts.h"
 #include "numbered_runs.h"
 #include "posgauge/reference/exact_equations.h"
 #include "posgauge/schemes/base/scalars.h"
 #include "posgauge/verify/equation_bound.h"
+#include "posgauge/verify/faults/bank.h"
+#include "posgauge/verify/faults/replay.h"
 #include "tensor_view.h"
 
 namespace posgauge {
@@ -40,6 +41,7 @@ enum Is : size_t {
   kValuesMissing,
   kClipShort,
   kIndexIgnored,
+  kP2cIndexIgnored,
   kClampIgnored,
   kPlacementSwapped,
   kMaxBiasIgnored,
@@ -91,6 +93,7 @@ constexpr std::array<std::string_view, kCount> kNames = {"honest",
                                                          "values_missing",
                                                          "clip_short",
                                                          "index_ignored",
+                                                         "p2c_index_ignored",
                                                          "clamp_ignored",
                                                          "placement_swapped",
                                                          "max_bias_ignored",
@@ -138,6 +141,8 @@ constexpr std::string_view SchemeOf(size_t fault) {
     case kIndexIgnored:
     case kIndexWraps:
       return "shaw";
+    case kP2cIndexIgnored:
+      return "deberta";
     case kBiasesSwapped:
     case kCosinesFirst:
     case kClampIgnored:
@@ -279,6 +284,9 @@ void SpoilScheme(Scheme& scheme, size_t fault) {
     if (fault == kValuesMissing) shaw->values = false;
     if (fault == kIndexIgnored) shaw->index = shaw::Index::key_minus_query;
     if (fault == kClipShort) shaw->clip -= 1;
+  }
+  if (auto* deberta = std::get_if<deberta::Params>(&scheme)) {
+    if (fault == kP2cIndexIgnored) deberta->p2c_index = deberta::P2cIndex::same;
   }
   if (auto* xl = std::get_if<transformer_xl::Params>(&scheme)) {
     if (fault == kClampIgnored) xl->clamp_length.reset();
@@ -491,12 +499,9 @@ void Serve(const Offer& offer, const posgauge_call& call) {
     }
   }
   if (CountsWrong(offer.fault)) {
-    const CountFault fault{.exclusive = offer.fault == kCountExclusive,
-                           .from_start = offer.fault == kCountFromStart,
-                           .unmasked = offer.fault == kCountUnmasked,
-                           .swapped = offer.fault == kInterpolationSwapped,
-                           .unbalanced = offer.fault == kInterpolationUnbalanced};
-    values = Counted(std::get<cope::Params>(scheme), offer.quantity, inputs, shape, fault);
+    const Fault* fault = FindFault(kNames[offer.fault]);
+    const Question question{scheme, std::string(VariantName(offer.quantity)), inputs, shape};
+    values = *Replay(question, std::span(&fault, 1));
   }
   if (values.empty()) values = run(offer.quantity, inputs, shape);
   const auto* alibi = std::get_if<alibi::Params>(&scheme);

@@ -11,9 +11,8 @@
 
 #include "faulty_additions.h"
 #include "faulty_attention.h"
-#include "faulty_biases.h"
+#include "faulty_replays.h"
 #include "faulty_rows.h"
-#include "faulty_windows.h"
 #include "numbered_runs.h"
 #include "posgauge/reference/addition.h"
 #include "posgauge/reference/all.h"
@@ -818,8 +817,7 @@ struct Library {
     }
     for (const posgauge_kernel& kernel : FaultyAdditions()) kernels.push_back(kernel);
     for (const posgauge_kernel& kernel : FaultyAttention()) kernels.push_back(kernel);
-    for (const posgauge_kernel& kernel : FaultyBiases()) kernels.push_back(kernel);
-    for (const posgauge_kernel& kernel : FaultyWindows()) kernels.push_back(kernel);
+    for (const posgauge_kernel& kernel : FaultyReplays()) kernels.push_back(kernel);
     for (const posgauge_kernel& kernel : FaultyRows()) kernels.push_back(kernel);
   }
 };

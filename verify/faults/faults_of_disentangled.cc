@@ -122,12 +122,6 @@ double ScoreByRow(const Place& at) {
   if (params.attention.scale == ScoreScale::one) return sum;
   return sum / std::sqrt(static_cast<double>(params.Terms() * params.attention.head_dim));
 }
-double P2cIndexSwapped(const Place& at) {
-  deberta::Params params = at.Of<deberta::Params>();
-  params.p2c_index = params.p2c_index == deberta::P2cIndex::same ? deberta::P2cIndex::reversed
-                                                                 : deberta::P2cIndex::same;
-  return DebertaScore(at, params, *at.inputs);
-}
 // A kind of product left out, its number still counted.
 template <bool c2p>
 double TermLeftOut(const Place& at) {
@@ -176,15 +170,6 @@ std::vector<Fault> FaultsOfDisentangled() {
       "the model's max_position, whatever the length", "a distance above half of the buckets");
   length.links = {"https://github.com/NVIDIA/TensorRT/issues/3370"};
   length.kinds = {"DEBERTA_LOG_DENOM"};
-  Fault p2c = OfScore("p2c_index_swapped", P2cIndexSwapped,
-                      "keys' products take the relative position the other way round",
-                      "of the code as published i - j, of the paper j - i: choose one with its "
-                      "weights",
-                      "a query and a key that differ");
-  p2c.links = {"https://github.com/microsoft/DeBERTa/issues/162",
-               "https://github.com/microsoft/DeBERTa/issues/47",
-               "https://github.com/nntrainer/nntrainer/pull/3982"};
-  p2c.kinds = {"DEBERTA_P2C_SIGN"};
   return {
       OfRow<TieRaised>("tie_raised", "the logarithm comes out an ulp high where it should be whole",
                        "look distances up in a table of where rows begin",
@@ -206,7 +191,6 @@ std::vector<Fault> FaultsOfDisentangled() {
                        "row span is that of distance 0", "any query and key"),
       OfScore("terms_uncounted", TermsUncounted, "the scale does not count the kinds of products",
               "divide by the root of terms times head_dim", "c2p or p2c"),
-      std::move(p2c),
       OfScore("c2p_left_out", TermLeftOut<true>, "queries meet no positions",
               "add <q, K>, as pos_att_type says", "c2p"),
       OfScore("p2c_left_out", TermLeftOut<false>, "keys meet no positions",

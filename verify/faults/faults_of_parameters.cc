@@ -35,12 +35,12 @@ Json DefaultOf(const Scheme& scheme, const std::string& field) {
                     scheme);
 }
 
-Fault Ignored(const FieldInfo& field, const std::string& shown) {
+Fault Ignored(const FieldInfo& field, std::string shown) {
+  if (shown.empty() || shown == "null") shown = "none";
   return {.id = field.name + "_ignored",
-          .cause = fmt::format("{} does not reach the kernel, which uses {}", field.name,
-                               shown.empty() ? "none" : shown),
+          .cause = fmt::format("{} does not reach the kernel, which uses {}", field.name, shown),
           .fix = fmt::format("hand the config's {} to the kernel", field.name),
-          .shows = fmt::format("{} is not {}", field.name, shown.empty() ? "absent" : shown),
+          .shows = fmt::format("{} is not {}", field.name, shown),
           .change = ChangeParameters{[name = field.name](Scheme& scheme) {
             return ToJson(scheme).contains(name) && SetField(scheme, name, DefaultOf(scheme, name));
           }}};
@@ -143,6 +143,9 @@ constexpr auto kReports = std::to_array<Report>({
     {"beta_fast_and_beta_slow_swapped", "BETA_SWAP",
      "https://github.com/pytorch/torchtitan/pull/3787"},
     {"mscale_all_dim_ignored", "DEFAULT_ZERO", "https://github.com/ggml-org/llama.cpp/pull/18006"},
+    {"p2c_index_flipped", "DEBERTA_P2C_SIGN", "https://github.com/microsoft/DeBERTa/issues/162"},
+    {"p2c_index_flipped", "DEBERTA_P2C_SIGN", "https://github.com/microsoft/DeBERTa/issues/47"},
+    {"p2c_index_flipped", "DEBERTA_P2C_SIGN", "https://github.com/nntrainer/nntrainer/pull/3982"},
     {"order_contiguous", "MROPE_BLOCK_FOR_INTERLEAVE", "https://github.com/alibaba/MNN/pull/4133"},
     {"order_interleaved", "MROPE_INTERLEAVE_FOR_BLOCK",
      "https://github.com/Blaizzy/mlx-vlm/pull/576"},
