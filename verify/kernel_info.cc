@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
+#include <set>
 #include <sstream>
 
 #include "posgauge/reference/exact_equations.h"
@@ -67,11 +69,14 @@ std::vector<TensorSpec> ParseSpecs(const std::string& kernel, const char* text) 
 constexpr std::array<std::string_view, 7> kInvariances = {
     "chunking", "batch", "alignment", "pairing", "axes", "rowshift", "grouped"};
 
-// What a descriptor may list, "*" among it.
-std::vector<std::string> SchemeWords() {
-  std::vector<std::string> words = {"*"};
-  for (const SchemeInfo& scheme : AllSchemes()) words.push_back(scheme.name);
-  return words;
+// What a descriptor may list, "*" among it. Made once: libraries have hundreds of kernels.
+const std::vector<std::string>& SchemeWords() {
+  static const std::vector<std::string> made = [] {
+    std::vector<std::string> words = {"*"};
+    for (const SchemeInfo& scheme : AllSchemes()) words.push_back(scheme.name);
+    return words;
+  }();
+  return made;
 }
 
 template <class Known>
@@ -237,10 +242,14 @@ bool KernelInfo::CountsFromZero() const {
 }
 
 bool IsListField(std::string_view name) {
-  return std::ranges::any_of(AllSchemes(), [&](const SchemeInfo& scheme) {
-    const std::vector<std::string> lists = ListFields(scheme.name);
-    return std::ranges::find(lists, name) != lists.end();
-  });
+  static const std::set<std::string, std::less<>> lists = [] {
+    std::set<std::string, std::less<>> names;
+    for (const SchemeInfo& scheme : AllSchemes()) {
+      for (std::string& list : ListFields(scheme.name)) names.insert(std::move(list));
+    }
+    return names;
+  }();
+  return lists.contains(name);
 }
 
 bool KernelInfo::IsOfAttention() const {
