@@ -184,6 +184,8 @@ TEST(plan, RefusesWhatItCannotPlan) {
             "the largest position must be in 0..2^53 tokens, got -1");
   EXPECT_EQ(Refusal([] { PlanPositions(1, (int64_t{1} << 53) + 1, {}, 1); }),
             "the largest position must be in 0..2^53 tokens, got 9007199254740993");
+  EXPECT_THROW(PlanPositions(kMostPositions + 1, int64_t{1} << 40, {}, 1), ParameterError);
+  EXPECT_THROW(PlanPositions(int64_t{1} << 62, int64_t{1} << 50, {}, 1), ParameterError);
 }
 
 TEST(plan, InputsAreOfTheirDtypeAndBelongToTheirPosition) {

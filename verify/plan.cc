@@ -13,6 +13,9 @@ std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<cons
   Require(count >= 1, "the number of positions must be at least 1, got {}", count);
   Require(largest >= 0 && largest <= int64_t{1} << 53,
           "the largest position must be in 0..2^53 tokens, got {}", largest);
+  // Of those a plan holds every one in memory.
+  Require(std::min(count, largest + 1) <= kMostPositions, "a plan has at most {} positions, got {}",
+          kMostPositions, std::min(count, largest + 1));
   std::set<int64_t> positions;
   const auto add = [&](int64_t position) {
     if (position >= 0 && position <= largest) positions.insert(position);

@@ -10,10 +10,13 @@
 
 namespace posgauge {
 
+/// Positions of one plan.
+inline constexpr int64_t kMostPositions = int64_t{1} << 26;
+
 /// Positions in tokens worth checking, ascending, without repeats, all in [0, largest]: 0..16,
 /// every 2^k and 2^k +- 1, each of `lengths` and its neighbours, the last 16; then until there are
 /// `count` log-spaced ones, and as many drawn evenly over the range from the seed. Everything when
-/// largest < count.
+/// largest < count. Throws ParameterError for none or more than kMostPositions.
 std::vector<double> PlanPositions(int64_t count, int64_t largest, std::span<const int64_t> lengths,
                                   uint64_t seed);
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <utility>
 
 #include "posgauge/verify/faults/bank.h"
 #include "posgauge/verify/faults/evidence.h"
@@ -24,23 +26,6 @@ Values Stored(Dtype dtype, Values values) {
 void Lower(std::optional<double>& smallest, double position) {
   position = std::fabs(position);
   if (!smallest || position < *smallest) smallest = position;
-}
-
-// Whether a rule fails values beside the right ones.
-bool Fails(const Custom& rule, const Values& got, const Values& want) {
-  double errors = 0, sizes = 0;
-  for (size_t i = 0; i < got.size(); ++i) {
-    if (got[i] == want[i] || (std::isnan(got[i]) && std::isnan(want[i]))) {
-      if (std::isfinite(got[i])) sizes += got[i] * got[i];
-      continue;
-    }
-    const double error = std::fabs(got[i] - want[i]);
-    if (!std::isfinite(error)) return true;
-    errors += error * error;
-    sizes += got[i] * got[i];
-    if (rule.nmse == 0 && error > rule.absolute + rule.relative * std::fabs(want[i])) return true;
-  }
-  return rule.nmse > 0 && errors > rule.nmse * sizes;
 }
 
 // The questions to a kernel that computes everything itself.
@@ -89,29 +74,25 @@ bool IsOfTable(const Fault& fault) {
   return stage == "frequency" || stage == "position" || stage == "angle" || stage == "table";
 }
 
-// The smallest position at which the rule tells.
+// The smallest position such that a test by the rule up to there tells.
 std::optional<double> FirstToFail(const Custom& rule, Dtype dtype, const std::vector<Pair>& pairs) {
   std::optional<double> first;
   for (const Pair& pair : pairs) {
     const std::vector<double>& positions = pair.evidence->positions;
-    const Values got = Stored(dtype, pair.faulty), want = Stored(dtype, pair.honest);
-    std::vector<size_t> order(got.size());
-    for (size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::stable_sort(order, {}, [&](size_t i) { return std::fabs(positions[i]); });
-    Values so_far_got, so_far_want;
-    for (size_t i = 0; i < order.size(); ++i) {
-      so_far_got.push_back(got[order[i]]);
-      so_far_want.push_back(want[order[i]]);
-      const bool last = i + 1 == order.size() ||
-                        std::fabs(positions[order[i + 1]]) > std::fabs(positions[order[i]]);
-      if (!last) continue;
-      if (Fails(rule, so_far_got, so_far_want)) {
-        Lower(first, positions[order[i]]);
-        break;
-      }
-      // A rule of single values needs no value twice.
-      if (rule.nmse == 0) so_far_got.clear(), so_far_want.clear();
+    const Values got = Stored(dtype, pair.faulty);
+    std::map<double, std::pair<Values, std::vector<DoubleDouble>>> by_position;
+    for (size_t i = 0; i < got.size(); ++i) {
+      auto& [values, exact] = by_position[std::fabs(positions[i])];
+      values.push_back(got[i]);
+      exact.push_back({pair.honest[i], 0});
     }
+    CustomsCollector customs(dtype);
+    for (const auto& [position, values] : by_position) {
+      customs.Add(position, values.first, values.second);
+    }
+    const auto finding = std::ranges::find(customs.findings(), rule.name,
+                                           [](const auto& each) { return each.custom.name; });
+    if (finding->fails_from) Lower(first, *finding->fails_from);
   }
   return first;
 }

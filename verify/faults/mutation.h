@@ -15,8 +15,8 @@ namespace posgauge {
 /// reference.
 struct UsualTest {
   std::vector<double> positions;  // tokens
-  Custom rule;
-  bool table_is_shared = false;  // both sides take one cos/sin table, which is then not tested
+  Custom rule;                    // one of CustomsOf the kernel's dtype
+  bool table_is_shared = false;   // both sides take one cos/sin table, which is then not tested
 };
 
 /// What became of one fault.
