@@ -183,19 +183,24 @@ TEST(fault_bank, TheGateKillsWhatCountsSlow) {
 
 TEST(fault_bank, ASharedTableHidesWhatFormsIt) {
   const Scheme scheme = ParseScheme("rope", {"head_dim=16", "rotary_dim=16"});
-  const CheckPlan plan{{0, 1, 2, 300}, 2, 1};
+  const CheckPlan plan{{0, 1, 2, 301}, 2, 1};
   const Subject honest(FaultyKernel("honest.rotate.f32"), scheme);
   for (const bool shared : {false, true}) {
-    const UsualTest test{{0, 1, 2, 300}, CustomsOf(Dtype::f32)[0], shared};
+    const UsualTest test{{0, 1, 2}, CustomsOf(Dtype::f32)[0], shared};
+    std::map<std::string, Mutant> mutants;
     for (const Mutant& mutant : RunMutants(honest, plan, test)) {
-      if (mutant.fault->id == "frequency_bf16") {
-        EXPECT_EQ(mutant.killed_by_test, !shared);
-        EXPECT_EQ(mutant.remedy.empty(), !shared);
-      }
-      if (mutant.fault->id == "term_dropped") {
-        EXPECT_TRUE(mutant.killed_by_test);
-      }
+      mutants.emplace(mutant.fault->id, mutant);
     }
+    const std::string table = "form the table in the test, ";
+    for (const char* of_table : {"frequency_bf16", "base_times_50", "sin_dropped"}) {
+      EXPECT_EQ(mutants.at(of_table).killed_by_test, !shared) << of_table;
+      EXPECT_EQ(mutants.at(of_table).remedy, shared ? table + "apart from the kernel's" : "");
+    }
+    EXPECT_FALSE(mutants.at("position_bf16").killed_by_test);
+    EXPECT_EQ(mutants.at("position_bf16").remedy,
+              (shared ? table + "and " : "") + "test position 301");
+    EXPECT_TRUE(mutants.at("term_dropped").killed_by_test);
+    EXPECT_TRUE(mutants.at("pairing_flipped").killed_by_test);
   }
 }
 

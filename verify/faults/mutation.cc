@@ -8,6 +8,7 @@
 #include "posgauge/verify/faults/bank.h"
 #include "posgauge/verify/faults/evidence.h"
 #include "posgauge/verify/faults/replay.h"
+#include "posgauge/verify/judged_case.h"
 
 namespace posgauge {
 
@@ -28,19 +29,82 @@ void Lower(std::optional<double>& smallest, double position) {
   if (!smallest || position < *smallest) smallest = position;
 }
 
-// The questions to a kernel that computes everything itself.
+// The questions to a kernel that forms its frequencies itself.
 std::vector<Evidence> Unaided(std::vector<Evidence> all) {
   for (Evidence& evidence : all) {
-    for (const char* handed : {"frequency", "magnitude", "cos", "sin", "axis", "rows", "slopes"}) {
+    for (const char* handed : {"frequency", "magnitude"}) {
       evidence.question.inputs.tensors.erase(handed);
     }
   }
   return all;
 }
 
+// The questions with one right table for both sides, where vectors are rotated by one.
+std::vector<Evidence> WithSharedTable(std::vector<Evidence> all) {
+  for (Evidence& evidence : all) {
+    Question& question = evidence.question;
+    NamedInputs& inputs = question.inputs;
+    if (!IsRotary(question.scheme) || !question.quantity.starts_with("rotate")) continue;
+    if (inputs.Find("cos") != nullptr) continue;
+    const Values table = *Replay({question.scheme, "table", inputs, {}}, {});
+    const auto half = table.begin() + std::ssize(table) / 2;
+    const int64_t pairs = RotaryOf(question.scheme).Pairs();
+    const std::vector<int64_t> shape = {inputs["positions"].shape[0], pairs};
+    inputs.tensors["cos"] = {shape, {table.begin(), half}};
+    inputs.tensors["sin"] = {shape, {half, table.end()}};
+  }
+  return all;
+}
+
+// The check of the gate, of what a kernel in place of the honest one answers.
+class GateCheck {
+ public:
+  GateCheck(const Subject& honest, const std::vector<Evidence>& planned) {
+    for (const Evidence& evidence : planned) {
+      const NamedInputs& inputs = evidence.question.inputs;
+      CaseFile asked{honest.scheme(), evidence.question.quantity, {}, {}, {}};
+      if (HasEquations(honest.scheme())) {
+        asked.inputs = inputs;
+      } else {
+        if (const ExactTensor* positions = inputs.Find("positions")) {
+          asked.positions = positions->values;
+        }
+        if (const ExactTensor* x = inputs.Find("x")) {
+          asked.x = Tensor::FromValues(honest.io(), x->shape, x->values);
+        }
+      }
+      cases_.emplace_back(honest, std::move(asked));
+      outputs_.push_back(cases_.back().Exact());
+    }
+  }
+
+  // The first position that fails with these values of the n-th question, in the order of Replay.
+  std::optional<double> FirstFailure(size_t n, const Values& values) const {
+    std::vector<Named> answer = outputs_[n];
+    for (size_t at = 0; Named & named : answer) {
+      if (named.name == "frequency_low") {
+        named.tensor = Tensor(named.tensor.dtype(), named.tensor.shape());
+        continue;
+      }
+      const std::span own = std::span(values).subspan(at, named.tensor.size());
+      named.tensor = Tensor::FromValues(named.tensor.dtype(), named.tensor.shape(), own);
+      at += own.size();
+    }
+    constexpr double kBudget = 2;  // of the other finding
+    const Finding finding = cases_[n].Judge(answer, kBudget).contract;
+    if (!finding.first_failure) return std::nullopt;
+    return finding.first_failure->position;
+  }
+
+ private:
+  std::vector<JudgedCase> cases_;
+  std::vector<std::vector<Named>> outputs_;
+};
+
 // Of the same questions, answered by an honest kernel and by one with the fault, the values at one
 // position after the other.
 struct Pair {
+  size_t number;  // of the question
   const Evidence* evidence;
   Values honest, faulty;  // not rounded
 };
@@ -49,29 +113,14 @@ struct Pair {
 std::vector<Pair> Replayed(const std::vector<Evidence>& all, const Fault& fault) {
   std::vector<Pair> pairs;
   const Fault* one = &fault;
-  for (const Evidence& evidence : all) {
+  for (size_t number = 0; number < all.size(); ++number) {
+    const Evidence& evidence = all[number];
     std::optional<Values> faulty = Replay(evidence.question, std::span(&one, 1));
     if (!faulty || faulty->size() != evidence.answer.size()) continue;
     std::optional<Values> honest = Replay(evidence.question, {});
-    if (honest) pairs.push_back({&evidence, *std::move(honest), *std::move(faulty)});
+    if (honest) pairs.push_back({number, &evidence, *std::move(honest), *std::move(faulty)});
   }
   return pairs;
-}
-
-// The limit at what the faulty kernel stores: the evidence holds half the spacing at the honest
-// kernel's answer.
-double LimitAt(const Evidence& evidence, Dtype dtype, size_t i, double stored) {
-  if (!IsFloat(dtype) || !std::isfinite(stored) || !std::isfinite(evidence.answer[i])) {
-    return evidence.limits[i];
-  }
-  const Format format = FormatOf(dtype);
-  return evidence.limits[i] +
-         std::max(0.0, (Ulp(format, stored) - Ulp(format, evidence.answer[i])) / 2);
-}
-
-bool IsOfTable(const Fault& fault) {
-  const std::string_view stage = StageOf(fault);
-  return stage == "frequency" || stage == "position" || stage == "angle" || stage == "table";
 }
 
 // The smallest position such that a test by the rule up to there tells.
@@ -103,41 +152,43 @@ std::vector<Mutant> RunMutants(const Subject& honest, const CheckPlan& plan,
                                const UsualTest& test) {
   const Dtype dtype = honest.io();
   const std::vector<Evidence> planned = Unaided(Observe(honest, plan, plan.positions));
-  const std::vector<Evidence> tested = Unaided(Observe(honest, plan, test.positions));
+  const std::vector<Evidence> asked = Unaided(Observe(honest, plan, test.positions));
+  const std::vector<Evidence> tested = test.table_is_shared ? WithSharedTable(asked) : asked;
+  const std::vector<Evidence> shared = WithSharedTable(planned);
+  const GateCheck gate(honest, planned);
   std::vector<Mutant> mutants;
   for (const Fault& fault : FaultBank()) {
     const std::vector<Pair> pairs = Replayed(planned, fault);
     Mutant mutant{.fault = &fault};
     bool differs = false;
     for (const Pair& pair : pairs) {
-      const Values stored = Stored(dtype, pair.faulty);
-      for (size_t i = 0; i < stored.size(); ++i) {
-        const double position = pair.evidence->positions[i];
-        if (stored[i] == pair.honest[i] || (std::isnan(stored[i]) && std::isnan(pair.honest[i]))) {
-          continue;
+      for (size_t i = 0; i < pair.faulty.size(); ++i) {
+        if (pair.faulty[i] == pair.honest[i]) continue;
+        differs = true;
+        const double effect = std::fabs(pair.faulty[i] - pair.honest[i]);
+        if (!(effect <= 2 * pair.evidence->limits[i])) {
+          Lower(mutant.counts_from, pair.evidence->positions[i]);
         }
-        differs = differs || pair.faulty[i] != pair.honest[i];
-        const double limit = LimitAt(*pair.evidence, dtype, i, stored[i]);
-        const auto beyond = [&](double value, double times) {
-          return !(std::fabs(value - pair.honest[i]) <= times * limit);
-        };
-        if (beyond(pair.faulty[i], 2)) Lower(mutant.counts_from, position);
-        if (beyond(stored[i], 1)) Lower(mutant.killed_from, position);
+      }
+      if (const auto first = gate.FirstFailure(pair.number, pair.faulty)) {
+        Lower(mutant.killed_from, *first);
       }
     }
     if (!differs) continue;
-    const std::vector<Pair> seen = Replayed(tested, fault);
-    const bool hidden = test.table_is_shared && IsOfTable(fault);
-    mutant.killed_by_test = !hidden && FirstToFail(test.rule, dtype, seen).has_value();
+    mutant.killed_by_test = FirstToFail(test.rule, dtype, Replayed(tested, fault)).has_value();
     if (!mutant.killed_by_test) {
       const std::optional<double> with_all = FirstToFail(test.rule, dtype, pairs);
-      if (hidden && FirstToFail(test.rule, dtype, seen)) {
+      const bool hidden =
+          test.table_is_shared && FirstToFail(test.rule, dtype, Replayed(asked, fault)).has_value();
+      if (hidden) {
         mutant.remedy = "form the table in the test, apart from the kernel's";
       } else if (with_all && *with_all <= std::ranges::max(test.positions)) {
         mutant.remedy = "ask for what shows it: " + fault.shows;  // a call of other tokens
       } else if (with_all) {
-        mutant.remedy = fmt::format("{}test position {}",
-                                    hidden ? "form the table in the test, and " : "", *with_all);
+        const bool needs_table =
+            test.table_is_shared && !FirstToFail(test.rule, dtype, Replayed(shared, fault));
+        mutant.remedy = fmt::format(
+            "{}test position {}", needs_table ? "form the table in the test, and " : "", *with_all);
       } else if (mutant.killed_from) {
         mutant.remedy =
             fmt::format("hold to the contract's bound, at position {}", *mutant.killed_from);
