@@ -106,10 +106,11 @@ void SetField(Scheme& scheme, std::string_view name, const json& value) {
 }
 
 // A value on the command line is JSON where it parses (numbers, true, null, lists), else a string:
-// so are NaN, infinity and what overflows to it, which no field takes.
+// so are NaN, infinity and what overflows to it, which no field takes. Moved, as a copy of what is
+// nested deeply takes as deep a stack.
 json ParseValue(const std::string& text) {
   json value = json::parse(text, nullptr, /*allow_exceptions=*/false);
-  return value.is_discarded() ? json(text) : value;
+  return value.is_discarded() ? json(text) : std::move(value);
 }
 
 // Sets one "field=value"; returns the field's name.
